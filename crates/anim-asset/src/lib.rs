@@ -1,0 +1,12 @@
+//! Files: glTF and GLB in and out, and our own pack.
+//!
+//! A [`Document`] is everything animation needs of a file, in the file's own order, with a list of [`Finding`]s that say
+//! what was wrong and what was done about it. Nothing here opens a file but `load` and `save`.
+
+pub mod document;
+mod error;
+pub mod finding;
+
+pub use document::{Document, MeshSpec, Node, Primitive, SkinSpec, SurfaceSpec};
+pub use error::AssetError;
+pub use finding::{Finding, Severity};

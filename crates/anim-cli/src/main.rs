@@ -1,0 +1,3 @@
+//! The command line of anim.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Frame clocks and shutter times.

@@ -1,0 +1,42 @@
+use thiserror::Error;
+
+/// Why keys do not make a track; every variant names the key.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum CurveError {
+    /// A track needs a key; a cubic one of glTF two, which is the importer's to check.
+    #[error("the track has no keys")]
+    Empty,
+    /// Times must rise strictly: the key is not later than the one before it.
+    #[error("key {key}: time {time} s is not after the key before it")]
+    Unsorted {
+        /// Index of the key.
+        key: usize,
+        /// Its time, s.
+        time: f32,
+    },
+    /// A time, value or tangent is NaN or infinite, or a rotation has length zero.
+    #[error("key {key}: not finite")]
+    NotFinite {
+        /// Index of the key.
+        key: usize,
+    },
+    /// A cubic key lacks its velocities.
+    #[error("key {key}: cubic interpolation needs the velocities of every key")]
+    NoVelocity {
+        /// Index of the key.
+        key: usize,
+    },
+    /// The number of values is not keys × width (× 3 for cubic).
+    #[error("{keys} keys of width {width} need {expected} values, found {found}")]
+    ValueCount {
+        /// Number of keys.
+        keys: usize,
+        /// Scalars a key.
+        width: usize,
+        /// keys × width, times 3 if cubic.
+        expected: usize,
+        /// Number of values given.
+        found: usize,
+    },
+}

@@ -1,0 +1,27 @@
+//! Keyframe tracks: exact step, linear and cubic interpolation as glTF 2.0 defines it, frame clocks and shutters.
+//!
+//! A [`Track`] is the exact curve that tools edit and the run-time clip is baked from; it interpolates every value in
+//! its own space through [`Interpolate`]. [`WideTrack`] does the same for k scalars a key, such as morph weights.
+//!
+//! ```
+//! use anim_curves::{Interpolation, Key, Track};
+//!
+//! let track = Track::new(
+//!     vec![Key::new(0.0, 1.0_f32), Key::new(2.0, 5.0)],
+//!     Interpolation::Linear,
+//! )?;
+//! assert_eq!(track.sample(0.5), 2.0);
+//! assert_eq!(track.sample(9.0), 5.0); // clamped past the last key
+//! # Ok::<(), anim_curves::CurveError>(())
+//! ```
+
+pub mod clock;
+mod error;
+pub mod interpolate;
+pub mod track;
+pub mod wide;
+
+pub use error::CurveError;
+pub use interpolate::Interpolate;
+pub use track::{Cursor, Interpolation, Key, Track, TrackSpec};
+pub use wide::{WideTrack, WideTrackSpec};

@@ -1,0 +1,1 @@
+//! One frame of character animation: keyframes, IK, simulation, skinning.

@@ -1,0 +1,36 @@
+use thiserror::Error;
+
+/// Why data do not make a mesh or a shape; every variant names the element.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum GeomError {
+    /// A triangle names a vertex that is not there.
+    #[error("triangle {triangle}: vertex {vertex} of {vertex_count} does not exist")]
+    VertexOutOfRange {
+        /// Index of the triangle.
+        triangle: usize,
+        /// The vertex it names.
+        vertex: u32,
+        /// Number of vertices.
+        vertex_count: usize,
+    },
+    /// Per-vertex arrays differ in length.
+    #[error("{what}: {found} for {vertex_count} vertices")]
+    Count {
+        /// Which array.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// Number of vertices.
+        vertex_count: usize,
+    },
+    /// A coordinate is NaN or infinite.
+    #[error("vertex {vertex}: not finite")]
+    NotFinite {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+    /// Nothing to build from.
+    #[error("{0}: empty")]
+    Empty(&'static str),
+}

@@ -1,0 +1,1 @@
+//! Inverse kinematics: analytic two-bone and look-at.

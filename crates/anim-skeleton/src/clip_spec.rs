@@ -1,0 +1,102 @@
+//! The exact curves of a clip, as imported or edited.
+
+use anim_curves::{Track, WideTrack};
+use anim_math::{Quat, Vec3};
+use serde::{Deserialize, Serialize};
+
+use crate::{Pose, Skeleton, SkeletonError};
+
+/// One animated property of one joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Channel {
+    /// Index of the joint in source order.
+    pub joint: usize,
+    /// What moves, and how.
+    pub track: JointTrack,
+}
+
+/// A curve for a part of a joint's local transform.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JointTrack {
+    /// Metres.
+    Translation(Track<Vec3>),
+    /// Unit quaternions.
+    Rotation(Track<Quat>),
+    /// Factors.
+    Scale(Track<Vec3>),
+}
+
+/// The morph weights of the meshes at one node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MorphChannel {
+    /// Index of the joint that carries the mesh, source order.
+    pub joint: usize,
+    /// One weight a target.
+    pub track: WideTrack,
+}
+
+/// A clip as exact curves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClipSpec {
+    /// Optional, and need not be unique.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Joint curves; of two for the same property of the same joint the later wins.
+    #[serde(default)]
+    pub channels: Vec<Channel>,
+    /// Morph weight curves.
+    #[serde(default)]
+    pub morphs: Vec<MorphChannel>,
+}
+
+impl ClipSpec {
+    /// The time of the last key of all curves, s; 0 without curves. Clips start at 0.
+    pub fn duration(&self) -> f32 {
+        let joints = self.channels.iter().map(|channel| match &channel.track {
+            JointTrack::Translation(track) | JointTrack::Scale(track) => track.end(),
+            JointTrack::Rotation(track) => track.end(),
+        });
+        let morphs = self.morphs.iter().map(|channel| channel.track.end());
+        joints.chain(morphs).fold(0.0, f32::max)
+    }
+
+    /// Checks that every channel names a joint of `skeleton`.
+    ///
+    /// # Errors
+    ///
+    /// [`SkeletonError::NoJoint`], counting joint channels first, then morph channels.
+    pub fn check(&self, skeleton: &Skeleton) -> Result<(), SkeletonError> {
+        let joints = self.channels.iter().map(|channel| channel.joint);
+        let morphs = self.morphs.iter().map(|channel| channel.joint);
+        for (channel, joint) in joints.chain(morphs).enumerate() {
+            if joint >= skeleton.len() {
+                return Err(SkeletonError::NoJoint { channel, joint });
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the exact pose at `time`, s: the rest pose where nothing is animated. Times clamp to each curve's keys.
+    ///
+    /// Channels that name no joint of `skeleton` are left out. For tools; O(channels · log keys).
+    ///
+    /// # Panics
+    ///
+    /// If `out` belongs to a skeleton with another number of joints.
+    pub fn sample(&self, skeleton: &Skeleton, time: f32, out: &mut Pose) {
+        out.copy_from(skeleton.rest());
+        for channel in self
+            .channels
+            .iter()
+            .filter(|channel| channel.joint < skeleton.len())
+        {
+            let joint = skeleton.joint(channel.joint);
+            match &channel.track {
+                JointTrack::Translation(track) => out.set_translation(joint, track.sample(time)),
+                JointTrack::Rotation(track) => out.set_rotation(joint, track.sample(time)),
+                JointTrack::Scale(track) => out.set_scale(joint, track.sample(time)),
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Skeletons, poses, forward kinematics and clips.
+//!
+//! A [`Skeleton`] is breadth-first inside, so that one pass over it meets parents before children, and speaks the
+//! source's node order outside. A [`Pose`] holds local transforms in blocks of eight joints, [`Globals`] the
+//! `model_from_joint` matrices. A [`ClipSpec`] is the exact curves of a clip, a [`Clip`] what is sampled at run time.
+//!
+//! ```
+//! use anim_math::{Transform, Vec3};
+//! use anim_skeleton::{Globals, JointSpec, Skeleton};
+//!
+//! let bone = |parent| JointSpec {
+//!     name: None,
+//!     parent,
+//!     rest: Transform::from_translation(Vec3::y()),
+//! };
+//! let skeleton = Skeleton::new(vec![bone(None), bone(Some(0))])?;
+//! let mut globals = Globals::new(&skeleton);
+//! skeleton.globals(skeleton.rest(), &mut globals);
+//! assert_eq!(globals.get(skeleton.joint(1)).translation, Vec3::new(0.0, 2.0, 0.0));
+//! # Ok::<(), anim_skeleton::SkeletonError>(())
+//! ```
+
+pub mod clip_spec;
+mod error;
+pub mod globals;
+pub mod pose;
+pub mod skeleton;
+
+pub use clip_spec::{Channel, ClipSpec, JointTrack, MorphChannel};
+pub use error::SkeletonError;
+pub use globals::Globals;
+pub use pose::{Pose, PoseBlock};
+pub use skeleton::{JointId, JointSpec, Skeleton};

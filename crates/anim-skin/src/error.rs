@@ -1,0 +1,38 @@
+use thiserror::Error;
+
+/// Why data do not make a skin; every variant names the element.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum SkinError {
+    /// Per-vertex arrays differ in length.
+    #[error("{what}: {found} for {vertex_count} vertices")]
+    Count {
+        /// Which array.
+        what: &'static str,
+        /// Its length in vertices.
+        found: usize,
+        /// Number of vertices.
+        vertex_count: usize,
+    },
+    /// A vertex names a joint that the skin does not have.
+    #[error("vertex {vertex}: joint {joint} of {joint_count} does not exist")]
+    NoJoint {
+        /// Index of the vertex.
+        vertex: usize,
+        /// The place in the skin's joint list that it names.
+        joint: usize,
+        /// Length of the skin's joint list.
+        joint_count: usize,
+    },
+    /// A position, normal, weight, bind matrix or morph delta is NaN or infinite.
+    #[error("{what} {index}: not finite")]
+    NotFinite {
+        /// Which array.
+        what: &'static str,
+        /// Index of the element.
+        index: usize,
+    },
+    /// The mesh itself is wrong.
+    #[error(transparent)]
+    Mesh(#[from] anim_geom::GeomError),
+}

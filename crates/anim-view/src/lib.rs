@@ -1,0 +1,1 @@
+//! A software renderer for characters: PNG frames, contact sheets and onion skins.

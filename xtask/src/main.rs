@@ -1,0 +1,3 @@
+//! Build, check and measure the workspace.
+
+fn main() {}
