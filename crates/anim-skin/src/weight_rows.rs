@@ -222,3 +222,57 @@ fn check_count(
         vertex_count,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(per_vertex: usize, joints: &[u16], weights: &[f32]) -> WeightRows {
+        let influences = Influences {
+            per_vertex,
+            joints: joints.to_vec(),
+            weights: weights.to_vec(),
+        };
+        let vertex_count = weights.len() / per_vertex;
+        WeightRows::new(&influences, vertex_count, 20_000)
+            .unwrap()
+            .0
+    }
+
+    #[test]
+    fn rows_sum_to_exactly_one_in_any_order() {
+        let weights: Vec<f32> = (1..=300).map(|i| 1.0 / (i * i % 97 + 1) as f32).collect();
+        let joints: Vec<u16> = (0..300).collect();
+        for per_vertex in [1, 2, 3, 5, 10, 100, 300] {
+            let rows = rows(per_vertex, &joints, &weights);
+            for vertex in 0..rows.len() {
+                let row: Vec<f32> = rows.row(vertex).map(|(_, weight)| weight).collect();
+                assert_eq!(row.iter().sum::<f32>(), 1.0);
+                assert_eq!(row.iter().rev().sum::<f32>(), 1.0);
+                assert!(row.iter().all(|weight| *weight > 0.0));
+            }
+        }
+    }
+
+    #[test]
+    fn proportions_survive_to_a_few_units() {
+        // The row sums to 0.95.
+        let weights = [0.3, 0.25, 0.2, 0.15, 0.05];
+        for ((_, found), weight) in rows(5, &[4, 3, 2, 1, 0], &weights)
+            .row(0)
+            .zip(weights.iter().rev())
+        {
+            assert!((f64::from(found) - f64::from(*weight) / 0.95).abs() < 5.0 / UNITS);
+        }
+    }
+
+    #[test]
+    fn thousands_of_equal_influences_keep_their_largest() {
+        let joints: Vec<u16> = (0..20_000).collect();
+        let kept = rows(5000, &joints[..5000], &vec![1.0; 5000]);
+        assert_eq!(kept.joints(0).len(), 5000);
+        assert_eq!(kept.row(0).map(|(_, weight)| weight).sum::<f32>(), 1.0);
+        let negligible = rows(20_000, &joints, &vec![1.0; 20_000]);
+        assert_eq!(negligible.row(0).collect::<Vec<_>>(), [(0, 1.0)]);
+    }
+}
