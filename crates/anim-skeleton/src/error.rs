@@ -38,4 +38,10 @@ pub enum SkeletonError {
         /// What it names as its joint, source order.
         joint: usize,
     },
+    /// A stored clip whose parts do not fit together.
+    #[error("broken clip: {what} out of range")]
+    BrokenClip {
+        /// The part at fault.
+        what: &'static str,
+    },
 }
