@@ -1,3 +1,5 @@
+//! What can be wrong with keys.
+
 use thiserror::Error;
 
 /// Why keys do not make a track; every variant names the key.

@@ -1,3 +1,5 @@
+//! What can be wrong with joints and curves.
+
 use thiserror::Error;
 
 /// Why joints or curves do not make a skeleton or a clip; every variant names the place.

@@ -1,3 +1,5 @@
+//! What can be wrong with skin data.
+
 use thiserror::Error;
 
 /// Why data do not make a skin; every variant names the element.
