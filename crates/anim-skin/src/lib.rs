@@ -38,6 +38,7 @@ pub mod morph;
 pub mod palette;
 mod skin_blocks;
 pub mod skinned_mesh;
+mod vectors;
 pub mod vertex_blocks;
 pub mod weight_rows;
 

@@ -36,6 +36,7 @@ use rayon::prelude::*;
 
 use crate::palette::kind;
 use crate::skin_blocks::SkinBlocks;
+use crate::vectors::{self, Vectors, cross, dot, scale, unit_or};
 use crate::{Palette, SkinnedMesh, VertexBlock, VertexBlocks};
 
 /// Blocks that one task skins: 16,384 vertices, some 20 µs.
@@ -140,59 +141,40 @@ fn blend_blocks<S: Simd, const COFACTORS: bool>(
                 kinds |= palette.kinds()[usize::from(*joint)];
             }
         }
-        let [x, y, z] = source.position.map(|part| f32x8::from_slice(simd, &part));
-        for (part, row) in out.position.iter_mut().zip(&matrix) {
-            (row[0] * x + row[1] * y + row[2] * z + row[3]).store_slice(part);
-        }
-        let linear = matrix.map(|[a, b, c, _]| [a, b, c]);
+        let [[a, b, c, x], [d, e, f, y], [g, h, i, z]] = matrix;
+        let linear = [[a, b, c], [d, e, f], [g, h, i]];
+        let position = product(linear, vectors::load(simd, &source.position));
+        let position = [position[0] + x, position[1] + y, position[2] + z];
+        vectors::store(position, &mut out.position);
         let turn = if COFACTORS && kind::needs_cofactors(kinds) {
             outward_cofactors(simd, linear)
         } else {
             linear
         };
-        let normal = source.normal.map(|part| f32x8::from_slice(simd, &part));
-        store_unit(simd, turn, normal, &mut out.normal);
+        let normal = vectors::load(simd, &source.normal);
+        let turned = unit_or(simd, product(turn, normal), normal);
+        vectors::store(turned, &mut out.normal);
     }
+}
+
+/// Eight matrices times eight vectors.
+#[inline(always)]
+fn product<S: Simd>(rows: [Vectors<S>; 3], vectors: Vectors<S>) -> Vectors<S> {
+    [
+        dot(rows[0], vectors),
+        dot(rows[1], vectors),
+        dot(rows[2], vectors),
+    ]
 }
 
 /// sign(det M) · cof(M), row by row.
 #[inline(always)]
-fn outward_cofactors<S: Simd>(simd: S, rows: [[f32x8<S>; 3]; 3]) -> [[f32x8<S>; 3]; 3] {
-    let [x, y, z] = rows;
+fn outward_cofactors<S: Simd>(simd: S, [x, y, z]: [Vectors<S>; 3]) -> [Vectors<S>; 3] {
     let cofactors = [cross(y, z), cross(z, x), cross(x, y)];
-    let determinant = dot(x, cofactors[0]);
-    let sign = f32x8::splat(simd, 1.0).copysign(determinant);
-    cofactors.map(|row| row.map(|value| value * sign))
-}
-
-/// Writes `turn · normal` at unit length, or `normal` where that is too short to have a direction.
-#[inline(always)]
-fn store_unit<S: Simd>(
-    simd: S,
-    turn: [[f32x8<S>; 3]; 3],
-    normal: [f32x8<S>; 3],
-    out: &mut [Lanes; 3],
-) {
-    let turned = turn.map(|row| dot(row, normal));
-    let length_squared = dot(turned, turned);
-    let scale = f32x8::splat(simd, 1.0) / length_squared.sqrt();
-    let has_direction = simd.simd_ge_f32x8(length_squared, f32x8::splat(simd, f32::MIN_POSITIVE));
-    for ((part, turned), normal) in out.iter_mut().zip(turned).zip(normal) {
-        simd.select_f32x8(has_direction, turned * scale, normal)
-            .store_slice(part);
-    }
-}
-
-#[inline(always)]
-fn dot<S: Simd>(a: [f32x8<S>; 3], b: [f32x8<S>; 3]) -> f32x8<S> {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline(always)]
-fn cross<S: Simd>(a: [f32x8<S>; 3], b: [f32x8<S>; 3]) -> [f32x8<S>; 3] {
+    let sign = f32x8::splat(simd, 1.0).copysign(dot(x, cofactors[0]));
     [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
+        scale(cofactors[0], sign),
+        scale(cofactors[1], sign),
+        scale(cofactors[2], sign),
     ]
 }

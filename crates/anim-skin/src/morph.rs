@@ -27,9 +27,10 @@
 use std::ops::Range;
 
 use anim_math::Vec3;
-use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, SimdFloat, dispatch, f32x8};
+use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, dispatch, f32x8};
 use serde::{Deserialize, Serialize};
 
+use crate::vectors::{self, scale, unit_or};
 use crate::{SkinError, SkinnedMesh, VertexBlock, VertexBlocks};
 
 /// One shape as displacements of the vertices that it moves, source order.
@@ -251,7 +252,9 @@ fn displace<S: Simd>(
             }
         }
         while turned != 0 {
-            normalize(simd, &mut out[turned.trailing_zeros() as usize].normal);
+            let normal = &mut out[turned.trailing_zeros() as usize].normal;
+            let sum = vectors::load(simd, normal);
+            vectors::store(unit_or(simd, sum, sum), normal);
             turned &= turned - 1;
         }
         start = *end;
@@ -260,21 +263,7 @@ fn displace<S: Simd>(
 
 #[inline(always)]
 fn add_scaled<S: Simd>(simd: S, weight: f32, delta: &Delta, out: &mut [Lanes; 3]) {
-    for (part, delta) in out.iter_mut().zip(&delta.0) {
-        let sum = f32x8::from_slice(simd, part) + f32x8::from_slice(simd, delta) * weight;
-        sum.store_slice(part);
-    }
-}
-
-/// Makes eight vectors unit; one of no length stays as it is.
-#[inline(always)]
-fn normalize<S: Simd>(simd: S, vectors: &mut [Lanes; 3]) {
-    let [x, y, z] = vectors.map(|part| f32x8::from_slice(simd, &part));
-    let length_squared = x * x + y * y + z * z;
-    let scale = f32x8::splat(simd, 1.0) / length_squared.sqrt();
-    let has_direction = simd.simd_ge_f32x8(length_squared, f32x8::splat(simd, f32::MIN_POSITIVE));
-    for (part, value) in vectors.iter_mut().zip([x, y, z]) {
-        simd.select_f32x8(has_direction, value * scale, value)
-            .store_slice(part);
-    }
+    let delta = scale(vectors::load(simd, &delta.0), f32x8::splat(simd, weight));
+    let [x, y, z] = vectors::load(simd, out);
+    vectors::store([x + delta[0], y + delta[1], z + delta[2]], out);
 }

@@ -115,9 +115,12 @@ fn products<S: Simd>(
     out: &mut [GlobalSlot],
 ) {
     for ((joint, bind), out) in joints.iter().zip(joint_from_bind).zip(out) {
-        let rows = model_from_joint[joint.index()].0.iter().take(3);
-        let [x, y, z, w] = [0, 1, 2, 3].map(|r| f32x4::from_slice(simd, &bind.0[r]));
-        for ([a, b, c, d], out) in rows.zip(&mut out.0) {
+        let global = &model_from_joint[joint.index()].0;
+        let x = f32x4::from_slice(simd, &bind.0[0]);
+        let y = f32x4::from_slice(simd, &bind.0[1]);
+        let z = f32x4::from_slice(simd, &bind.0[2]);
+        let w = f32x4::from_slice(simd, &bind.0[3]);
+        for ([a, b, c, d], out) in global[..3].iter().zip(&mut out.0) {
             (x * *a + y * *b + z * *c + w * *d).store_slice(out);
         }
     }
