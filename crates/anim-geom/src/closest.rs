@@ -78,11 +78,18 @@ pub fn distance_to_triangle(point: Vec3, corners: [Vec3; 3]) -> f32 {
 ///
 /// Source: Ericson, "Real-Time Collision Detection", 2005, section 5.1.5.
 pub fn on_triangle(point: Vec3, corners: [Vec3; 3]) -> TrianglePoint {
+    if is_degenerate(corners) {
+        on_outline(point, corners)
+    } else {
+        on_proper_triangle(point, corners)
+    }
+}
+
+/// [`on_triangle`] for a triangle that is known to have an area.
+#[inline]
+pub(crate) fn on_proper_triangle(point: Vec3, corners: [Vec3; 3]) -> TrianglePoint {
     let [a, b, c] = corners;
     let (ab, ac) = (b - a, c - a);
-    if is_degenerate(corners) {
-        return on_outline(point, corners);
-    }
     let ap = point - a;
     let (d1, d2) = (ab.dot(&ap), ac.dot(&ap));
     if d1 <= 0.0 && d2 <= 0.0 {

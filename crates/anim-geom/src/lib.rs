@@ -26,7 +26,7 @@ pub use error::GeomError;
 pub use mesh::{Mesh, Vertices};
 pub use mesh_bvh::{MeshBvh, MeshHit, MeshPoint};
 pub use neighbors::Neighbors;
-pub use shape::{Collider, Contact, RayHit, Shape};
+pub use shape::{Collider, Contact, Placed, RayHit, Shape};
 
 /// The README's example, compiled.
 #[cfg(doctest)]

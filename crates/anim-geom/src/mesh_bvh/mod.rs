@@ -203,7 +203,7 @@ impl MeshBvh {
     fn search(&self, node: usize, point: Vec3, best: &mut Candidate) {
         if let Some(range) = self.tree.leaf(node) {
             for face in range {
-                let nearest = closest::on_triangle(point, self.faces[face].corners);
+                let nearest = closest::on_proper_triangle(point, self.faces[face].corners);
                 let squared = (point - nearest.point).norm_squared();
                 let wins = squared < best.squared
                     || squared == best.squared
