@@ -21,6 +21,7 @@
 //! ```
 
 pub mod bake;
+pub mod blend;
 pub mod clip;
 mod clip_parts;
 pub mod clip_spec;
@@ -32,6 +33,7 @@ pub mod pose;
 pub mod skeleton;
 
 pub use bake::{BakeOptions, BakeReport};
+pub use blend::{Layer, Mode, blend, blend_on, difference};
 pub use clip::Clip;
 pub use clip_spec::{Channel, ClipSpec, JointTrack, MorphChannel};
 pub use error::SkeletonError;
