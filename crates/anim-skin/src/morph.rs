@@ -30,7 +30,7 @@ use anim_math::Vec3;
 use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, dispatch, f32x8};
 use serde::{Deserialize, Serialize};
 
-use crate::vectors::{self, scale, unit_or};
+use crate::vectors::{self, resized_or, scale};
 use crate::{SkinError, SkinnedMesh, VertexBlock, VertexBlocks};
 
 /// One shape as displacements of the vertices that it moves, source order.
@@ -230,6 +230,7 @@ fn displace<S: Simd>(
     out: &mut [VertexBlock],
 ) {
     out.copy_from_slice(rest);
+    let one = f32x8::splat(simd, 1.0);
     let mut start = 0;
     for (out, end) in out.chunks_mut(CHUNK).zip(&blocks.chunk_ends) {
         let mut turned = 0_u64;
@@ -254,7 +255,7 @@ fn displace<S: Simd>(
         while turned != 0 {
             let normal = &mut out[turned.trailing_zeros() as usize].normal;
             let sum = vectors::load(simd, normal);
-            vectors::store(unit_or(simd, sum, sum), normal);
+            vectors::store(resized_or(simd, sum, one, sum), normal);
             turned &= turned - 1;
         }
         start = *end;

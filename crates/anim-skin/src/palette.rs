@@ -15,15 +15,16 @@
 //! ```
 
 use anim_math::Affine;
-use anim_math::lanes::{Simd, SimdBase, dispatch, f32x4};
+use anim_math::lanes::{LANES, Level, Simd, SimdBase, dispatch, f32x4};
 use anim_skeleton::globals::GlobalSlot;
 use anim_skeleton::{Globals, JointId};
 
 use crate::SkinnedMesh;
+use crate::vectors::{self, cross, dot};
 
-/// Relative departure of M·Mᵀ from a multiple of the identity up to which M counts as a similarity.
+/// Relative departure of M·Mᵀ from a multiple of the identity (sum of absolute entries) up to which M is a similarity.
 ///
-/// It bounds the error of normals that skip the cofactors by half of it, 0.03°, far above the rounding of deep chains.
+/// Normals that skip the cofactors are off by less than that, 0.06°; the rounding of deep chains is far below it.
 const SIMILAR: f32 = 1e-3;
 
 /// Kinds of linear maps, as bits: how the matrices of a block turn normals.
@@ -81,7 +82,8 @@ impl Palette {
     /// Sets `model_from_bind` of the joint at `place` of the skin's list.
     pub fn set(&mut self, place: usize, model_from_bind: Affine) {
         self.slots[place] = model_from_bind.into();
-        self.kinds[place] = kind_of(&self.slots[place]);
+        let (slot, kind) = (&self.slots[place..=place], &mut self.kinds[place..=place]);
+        dispatch!(Level::new(), simd => classify(simd, slot, kind));
     }
 
     /// The kind of each matrix.
@@ -100,9 +102,7 @@ impl SkinnedMesh {
         assert_eq!(out.len(), self.joints().len(), "palette of another skin");
         let (joints, binds) = (self.joints(), self.joint_from_bind());
         dispatch!(self.level(), simd => products(simd, joints, binds, globals.slots(), &mut out.slots));
-        for (kind, slot) in out.kinds.iter_mut().zip(&out.slots) {
-            *kind = kind_of(slot);
-        }
+        dispatch!(self.level(), simd => classify(simd, &out.slots, &mut out.kinds));
     }
 }
 
@@ -126,25 +126,36 @@ fn products<S: Simd>(
     }
 }
 
-/// The kind bit of a matrix; collapsed and non-finite ones count as skewed.
-fn kind_of(GlobalSlot([x, y, z, _]): &GlobalSlot) -> u8 {
-    let dot = |a: &[f32; 4], b: &[f32; 4]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    let lengths = [dot(x, x), dot(y, y), dot(z, z)];
-    let angles = [dot(x, y), dot(y, z), dot(z, x)];
-    let mean = (lengths[0] + lengths[1] + lengths[2]) / 3.0;
-    let tolerance = SIMILAR * mean;
-    let similar = mean > 0.0
-        && lengths.iter().all(|l| (l - mean).abs() <= tolerance)
-        && angles.iter().all(|a| a.abs() <= tolerance);
-    let cross = [
-        y[1] * z[2] - y[2] * z[1],
-        y[2] * z[0] - y[0] * z[2],
-        y[0] * z[1] - y[1] * z[0],
-        0.0,
-    ];
-    match (similar, dot(x, &cross) < 0.0) {
-        (false, _) => kind::SKEWED,
-        (true, false) => kind::PROPER,
-        (true, true) => kind::MIRRORED,
+/// The kind bits of matrices, eight at a time; collapsed and non-finite ones count as skewed.
+#[inline(always)]
+fn classify<S: Simd>(simd: S, slots: &[GlobalSlot], kinds: &mut [u8]) {
+    for (slots, kinds) in slots.chunks(LANES).zip(kinds.chunks_mut(LANES)) {
+        let mut rows = [[[0.0; LANES]; 3]; 3];
+        for (lane, slot) in slots.iter().enumerate() {
+            for (row, values) in rows.iter_mut().zip(&slot.0) {
+                for (part, value) in row.iter_mut().zip(values) {
+                    part[lane] = *value;
+                }
+            }
+        }
+        let x = vectors::load(simd, &rows[0]);
+        let y = vectors::load(simd, &rows[1]);
+        let z = vectors::load(simd, &rows[2]);
+        let (xx, yy, zz) = (dot(x, x), dot(y, y), dot(z, z));
+        let mean = (xx + yy + zz) * (1.0 / 3.0);
+        let uneven = (xx - mean).abs() + (yy - mean).abs() + (zz - mean).abs();
+        let oblique = dot(x, y).abs() + dot(y, z).abs() + dot(z, x).abs();
+        let mut excess = [0.0; LANES];
+        let mut volume = [0.0; LANES];
+        (uneven + oblique - mean * SIMILAR).store_slice(&mut excess);
+        dot(x, cross(y, z)).store_slice(&mut volume);
+        for ((kind, excess), volume) in kinds.iter_mut().zip(excess).zip(volume) {
+            let similar = excess <= 0.0;
+            *kind = match volume {
+                positive if similar && positive > 0.0 => kind::PROPER,
+                negative if similar && negative < 0.0 => kind::MIRRORED,
+                _ => kind::SKEWED,
+            };
+        }
     }
 }

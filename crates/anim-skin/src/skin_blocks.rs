@@ -50,12 +50,21 @@ impl SkinBlocks {
         blocks
     }
 
-    /// The joint list of block `block` and its weights.
+    /// Where in `joints` and `weights` each of the blocks from `first` on ends, and where the first begins.
     #[inline(always)]
-    pub(crate) fn block(&self, block: usize) -> (&[u16], &[WeightLanes]) {
-        let start = if block == 0 { 0 } else { self.ends[block - 1] };
-        let end = self.ends[block];
-        (&self.joints[start..end], &self.weights[start..end])
+    pub(crate) fn from(&self, first: usize) -> (usize, &[usize]) {
+        let start = if first == 0 { 0 } else { self.ends[first - 1] };
+        (start, &self.ends[first..])
+    }
+
+    /// The joints of all blocks, block by block.
+    pub(crate) fn joints(&self) -> &[u16] {
+        &self.joints
+    }
+
+    /// The weights of those joints.
+    pub(crate) fn weights(&self) -> &[WeightLanes] {
+        &self.weights
     }
 
     /// Mean length of the joint lists; 0 without blocks.

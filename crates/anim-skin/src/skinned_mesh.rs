@@ -182,12 +182,16 @@ impl SkinnedMesh {
             self.vertex_count(),
             "vertices of another mesh"
         );
-        let Vertices { positions, normals } = out;
-        positions.clear();
-        normals.clear();
-        for vertex in &self.vertex_from_source {
-            positions.push(blocks.position(*vertex as usize));
-            normals.push(blocks.normal(*vertex as usize));
+        out.positions.resize(self.vertex_count(), Vec3::zeros());
+        out.normals.resize(self.vertex_count(), Vec3::zeros());
+        let sources = self.source_from_vertex.chunks(LANES);
+        for (block, sources) in blocks.blocks().iter().zip(sources) {
+            let ([x, y, z], [nx, ny, nz]) = (&block.position, &block.normal);
+            for (lane, source) in sources.iter().enumerate() {
+                let source = *source as usize;
+                out.positions[source] = Vec3::new(x[lane], y[lane], z[lane]);
+                out.normals[source] = Vec3::new(nx[lane], ny[lane], nz[lane]);
+            }
         }
     }
 

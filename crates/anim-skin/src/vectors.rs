@@ -47,15 +47,24 @@ pub(crate) fn scale<S: Simd>(vectors: Vectors<S>, factor: f32x8<S>) -> Vectors<S
     ]
 }
 
-/// `vectors` at unit length, or `otherwise` where they are too short to have a direction.
+/// `vectors` with the length (and sign) `length`, or `otherwise` where they are too short to have a direction.
 #[inline(always)]
-pub(crate) fn unit_or<S: Simd>(simd: S, vectors: Vectors<S>, otherwise: Vectors<S>) -> Vectors<S> {
+pub(crate) fn resized_or<S: Simd>(
+    simd: S,
+    vectors: Vectors<S>,
+    length: f32x8<S>,
+    otherwise: Vectors<S>,
+) -> Vectors<S> {
     let length_squared = dot(vectors, vectors);
-    let unit = scale(vectors, f32x8::splat(simd, 1.0) / length_squared.sqrt());
+    let resized = scale(vectors, length / length_squared.sqrt());
     let has_direction = simd.simd_ge_f32x8(length_squared, f32x8::splat(simd, f32::MIN_POSITIVE));
-    [
-        simd.select_f32x8(has_direction, unit[0], otherwise[0]),
-        simd.select_f32x8(has_direction, unit[1], otherwise[1]),
-        simd.select_f32x8(has_direction, unit[2], otherwise[2]),
-    ]
+    // A branch that is almost never taken is cheaper than three selections.
+    if simd.any_false_mask32x8(has_direction) {
+        return [
+            simd.select_f32x8(has_direction, resized[0], otherwise[0]),
+            simd.select_f32x8(has_direction, resized[1], otherwise[1]),
+            simd.select_f32x8(has_direction, resized[2], otherwise[2]),
+        ];
+    }
+    resized
 }
