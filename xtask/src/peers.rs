@@ -164,18 +164,27 @@ const WORK: [Work; 15] = [
         "anim-geom/mesh_nearest/100k",
         (1000.0, "query"),
         None,
-        &[peer(2100.0, "bvh 0.13 nearest_to")],
+        &[peer(
+            633.0,
+            "bvh 0.13 nearest_to, same mesh, queries and triangle test",
+        )],
+    ),
+    work_of(
+        "anim-geom/mesh_nearest_far/100k",
+        (1000.0, "query"),
+        None,
+        &[peer(
+            18_600.0,
+            "bvh 0.13 nearest_to, same mesh, queries and triangle test",
+        )],
     ),
     work_of(
         "anim-geom/mesh_ray/100k",
         (1000.0, "ray"),
         None,
-        &[peer(3100.0, "bvh 0.13 traverse")],
-    ),
-    work_of(
-        "anim-geom/mesh_build/100k",
-        (1.0, "mesh"),
-        None,
-        &[peer(59.0e6, "bvh 0.13 Bvh::build, without normals")],
+        &[peer(
+            1190.0,
+            "bvh 0.13 nearest_traverse_iterator, same mesh and rays",
+        )],
     ),
 ];

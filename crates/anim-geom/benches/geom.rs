@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use anim_geom::{MeshBvh, Neighbors, normals, primitives};
-use anim_math::Vec3;
+use anim_geom::{Collider, MeshBvh, Neighbors, Shape, normals, primitives};
+use anim_math::{Affine, Vec3};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Points spread evenly over a cube in which each has about 28 others within 1 m.
@@ -79,26 +79,37 @@ fn mesh(criterion: &mut Criterion) {
     let Ok(bvh) = MeshBvh::new(&sphere) else {
         return;
     };
-    let queries: Vec<Vec3> = points(1000)
+    // Far: through the whole space around the mesh. Close: where contacts are, 2 cm off its surface.
+    let far: Vec<Vec3> = points(1000)
         .iter()
         .map(|p| (p - Vec3::repeat(2.65)) * 0.6)
         .collect();
-    group.throughput(Throughput::Elements(queries.len() as u64));
-    group.bench_function("mesh_nearest/100k", |b| {
-        b.iter(|| {
-            queries
-                .iter()
-                .map(|q| bvh.nearest(black_box(*q)).distance)
-                .sum::<f32>()
+    let close: Vec<Vec3> = far.iter().map(|q| q.normalize() * 1.02).collect();
+    group.throughput(Throughput::Elements(1000));
+    for (name, queries) in [
+        ("mesh_nearest/100k", &close),
+        ("mesh_nearest_far/100k", &far),
+    ] {
+        group.bench_function(name, |b| {
+            let distance = |q: &Vec3| bvh.nearest(black_box(*q)).distance;
+            b.iter(|| queries.iter().map(distance).sum::<f32>());
         });
-    });
-    group.bench_function("mesh_nearest_within/100k", |b| {
-        let found = |q: &&Vec3| bvh.nearest_within(black_box(**q), 0.05).is_some();
-        b.iter(|| queries.iter().filter(found).count());
-    });
+    }
     group.bench_function("mesh_ray/100k", |b| {
         let found = |q: &&Vec3| bvh.ray(black_box(**q), -**q, 10.0).is_some();
-        b.iter(|| queries.iter().filter(found).count());
+        b.iter(|| far.iter().filter(found).count());
+    });
+    let capsule = Shape::Capsule {
+        radius: 0.3,
+        half_length: 0.5,
+    };
+    let collider = Collider::new(capsule, Affine::IDENTITY);
+    group.bench_function("capsule_contact/1000", |b| {
+        let Some(placed) = collider.placed() else {
+            return;
+        };
+        let found = |q: &&Vec3| placed.contact_within(black_box(**q), 0.01).is_some();
+        b.iter(|| far.iter().filter(found).count());
     });
     group.finish();
 }

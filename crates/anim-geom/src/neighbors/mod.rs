@@ -71,7 +71,7 @@ impl Neighbors {
 
     /// Indexes `points` in an R*-tree; `radius` is what [`within`](Self::within) uses.
     ///
-    /// O(P log P), about forty times the cost of [`rebuild`](Self::rebuild), and it allocates: for points that stay, or
+    /// O(P log P), some ten times the cost of [`rebuild`](Self::rebuild), and it allocates: for points that stay, or
     /// for questions that have no single radius. A radius that is NaN or not positive indexes nothing.
     ///
     /// Source: Beckmann, Kriegel, Schneider, Seeger, "The R*-tree", SIGMOD 1990, as in the crate rstar.
