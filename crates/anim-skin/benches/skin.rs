@@ -6,6 +6,7 @@
 )]
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use anim_geom::{Mesh, Vertices};
 use anim_math::lanes::Level;
@@ -33,7 +34,7 @@ fn character() -> (Mesh, Influences) {
             let along = ring as f32 / RINGS as f32 * (JOINTS_A_LIMB - 1) as f32;
             let joint = (along as usize).min(JOINTS_A_LIMB - 2);
             let part = along - joint as f32;
-            let third = if ring % 6 == 0 { 0.1 } else { 0.0 };
+            let third = if ring % 3 == 0 { 0.1 } else { 0.0 };
             let other = (joint + 2).min(JOINTS_A_LIMB - 1);
             for step in 0..AROUND {
                 let turn = quat::from_axis_angle(
@@ -168,5 +169,13 @@ fn skin(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, skin);
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(30)
+        .nresamples(5000)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1));
+    targets = skin
+}
 criterion_main!(benches);

@@ -11,7 +11,7 @@
 //! use anim_geom::{Mesh, Vertices};
 //! use anim_math::{Affine, Transform, Vec3};
 //! use anim_skeleton::{Globals, JointSpec, Skeleton};
-//! use anim_skin::{Influences, Palette, SkinnedMesh, VertexBlocks};
+//! use anim_skin::{Influences, SkinnedMesh, VertexBlocks};
 //!
 //! let skeleton = Skeleton::new(vec![JointSpec { name: None, parent: None, rest: Transform::IDENTITY }])?;
 //! let mesh = Mesh {
@@ -23,7 +23,7 @@
 //!
 //! let mut globals = Globals::new(&skeleton);
 //! globals.set(joints[0], Transform::from_translation(Vec3::y()).into());
-//! let mut palette = Palette::new(skin.joints().len());
+//! let mut palette = skin.palette_buffer();
 //! let mut surface = VertexBlocks::new(skin.vertex_count());
 //! skin.palette(&globals, &mut palette);
 //! skin.linear(skin.rest(), &palette, &mut surface);

@@ -13,7 +13,7 @@ use anim_skeleton::globals::GlobalSlot;
 use crate::morph::MorphBlocks;
 use crate::skin_blocks::{SkinBlocks, block_order};
 use crate::weight_rows::WeightRows;
-use crate::{Influences, MorphTarget, SkinError, VertexBlocks, WeightReport};
+use crate::{Influences, MorphTarget, Palette, SkinError, VertexBlocks, WeightReport};
 
 /// A mesh, the joints that move it and its morph targets; V vertices in block order.
 ///
@@ -148,6 +148,11 @@ impl SkinnedMesh {
     /// The skin's joint list, which palettes follow.
     pub fn joints(&self) -> &[JointId] {
         &self.joints
+    }
+
+    /// A palette of the right size, all identities.
+    pub fn palette_buffer(&self) -> Palette {
+        Palette::new(self.joints.len())
     }
 
     /// Number of morph targets.

@@ -92,55 +92,20 @@ impl WeightRows {
         let mut report = WeightReport::default();
         let mut row = Vec::with_capacity(influences.per_vertex);
         for vertex in 0..vertex_count {
-            let range = vertex * influences.per_vertex..(vertex + 1) * influences.per_vertex;
-            let mut fault = |kind| {
-                let entry = (vertex as u32, kind);
-                if report.faults.last() != Some(&entry) {
-                    report.faults.push(entry);
-                }
-            };
-            row.clear();
-            let entries = influences.joints[range.clone()]
-                .iter()
-                .zip(&influences.weights[range]);
-            let mut not_finite = false;
-            let mut negative = false;
-            for (joint, weight) in entries {
-                not_finite |= !weight.is_finite();
-                negative |= *weight < 0.0 && weight.is_finite();
-                if !(weight.is_finite() && *weight > 0.0) {
-                    continue;
-                }
-                if usize::from(*joint) >= joint_count {
-                    return Err(SkinError::NoJoint {
-                        vertex,
-                        joint: usize::from(*joint),
-                        joint_count,
-                    });
-                }
-                row.push((*joint, f64::from(*weight)));
-            }
-            if not_finite {
-                fault(WeightFault::NotFinite);
-            }
-            if negative {
-                fault(WeightFault::Negative);
-            }
-            row.sort_by_key(|(joint, _)| *joint);
-            row.dedup_by(|(joint, weight), (kept, sum)| {
-                let repeated = joint == kept;
-                if repeated {
-                    *sum += *weight;
-                    fault(WeightFault::RepeatedJoint);
-                }
-                repeated
+            let entries = vertex * influences.per_vertex..(vertex + 1) * influences.per_vertex;
+            let (joints, weights) = (
+                &influences.joints[entries.clone()],
+                &influences.weights[entries],
+            );
+            collect_row(joints, weights, &mut row, |fault| {
+                report.faults.push((vertex as u32, fault));
             });
-            let sum: f64 = row.iter().map(|(_, weight)| weight).sum();
-            if row.is_empty() {
-                fault(WeightFault::Empty);
-                row.push((0, 1.0));
-            } else if (sum - 1.0).abs() > SUM_TOLERANCE {
-                fault(WeightFault::Sum);
+            if let Some((joint, _)) = row.last().filter(|(j, _)| usize::from(*j) >= joint_count) {
+                return Err(SkinError::NoJoint {
+                    vertex,
+                    joint: usize::from(*joint),
+                    joint_count,
+                });
             }
             report.negligible += rows.push(&mut row);
         }
@@ -196,6 +161,50 @@ impl WeightRows {
         self.weights[most] += (left / UNITS) as f32;
         self.ends.push(self.joints.len());
         before - row.len()
+    }
+}
+
+/// Collects the positive weights of one vertex, each joint once, ascending; never leaves `row` empty.
+fn collect_row(
+    joints: &[u16],
+    weights: &[f32],
+    row: &mut Vec<(u16, f64)>,
+    mut fault: impl FnMut(WeightFault),
+) {
+    if weights.iter().any(|weight| !weight.is_finite()) {
+        fault(WeightFault::NotFinite);
+    }
+    if weights
+        .iter()
+        .any(|weight| weight.is_finite() && *weight < 0.0)
+    {
+        fault(WeightFault::Negative);
+    }
+    row.clear();
+    let entries = joints.iter().zip(weights);
+    row.extend(
+        entries
+            .filter(|(_, weight)| weight.is_finite() && **weight > 0.0)
+            .map(|(joint, weight)| (*joint, f64::from(*weight))),
+    );
+    row.sort_by_key(|(joint, _)| *joint);
+    let before = row.len();
+    row.dedup_by(|(joint, weight), (kept, sum)| {
+        let repeated = joint == kept;
+        if repeated {
+            *sum += *weight;
+        }
+        repeated
+    });
+    if row.len() < before {
+        fault(WeightFault::RepeatedJoint);
+    }
+    let sum: f64 = row.iter().map(|(_, weight)| weight).sum();
+    if row.is_empty() {
+        fault(WeightFault::Empty);
+        row.push((0, 1.0));
+    } else if (sum - 1.0).abs() > SUM_TOLERANCE {
+        fault(WeightFault::Sum);
     }
 }
 

@@ -7,6 +7,8 @@ use anim_math::lanes::Level;
 use anim_math::{Affine, Mat3, Transform, Vec3, quat};
 use anim_skeleton::Globals;
 use anim_skin::{Influences, Palette, SkinnedMesh, VertexBlocks};
+use rayon::ThreadPoolBuilder;
+
 use common::{Numbers, bind, blended, cloud, joints, random_mesh, rigid_palette};
 
 fn skinned(skin: &SkinnedMesh, palette: &Palette) -> Vertices {
@@ -158,12 +160,19 @@ fn every_instruction_set_gives_the_same_bits() {
 }
 
 #[test]
-fn large_meshes_are_the_same_in_parallel_and_one_by_one() {
+fn large_meshes_are_the_same_for_any_number_of_threads_and_one_by_one() {
     let (mesh, influences) = random_mesh(40_000, 12, 2, 8);
     let skin = bind(&mesh, 12, &influences, &[]);
     let palette = rigid_palette(12, 9);
-    let mut blocks = VertexBlocks::new(skin.vertex_count());
-    skin.linear(skin.rest(), &palette, &mut blocks);
+    let skin_on = |threads| {
+        let mut blocks = VertexBlocks::new(skin.vertex_count());
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap()
+            .install(|| skin.linear(skin.rest(), &palette, &mut blocks));
+        blocks
+    };
+    let blocks = skin_on(1);
+    assert_eq!(skin_on(3), blocks);
     for vertex in (0..skin.vertex_count()).step_by(61) {
         let (position, normal) = skin.linear_vertex(vertex, skin.rest(), &palette);
         assert_eq!(position, blocks.position(vertex));
@@ -265,6 +274,17 @@ fn normals_follow_the_inverse_transpose_of_the_blended_matrix() {
     palette.set(1, scaled(1.0, 2.5, 0.8));
     let slant = worst_slant(&mesh, &influences, &palette);
     assert!(slant < 64.0 * f64::from(f32::EPSILON), "{slant}");
+}
+
+#[test]
+fn scales_too_even_for_cofactors_turn_normals_by_less_than_a_milliradian() {
+    let (mesh, influences) = sheet((vec![0], vec![1.0]));
+    for uneven in [1.0, 1.0002, 1.0005, 1.001, 1.01] {
+        let mut palette = Palette::new(1);
+        palette.set(0, scaled(1.0, uneven, 1.0));
+        let slant = worst_slant(&mesh, &influences, &palette);
+        assert!(slant < 1e-3, "{uneven}: {slant}");
+    }
 }
 
 #[test]
