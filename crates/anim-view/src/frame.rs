@@ -13,7 +13,7 @@ use crate::Image;
 use crate::camera::unit;
 use crate::canvas::{Canvas, Layer};
 use crate::color::{Linear, encode, mix};
-use crate::raster::{Samples, Triangle};
+use crate::raster::Samples;
 use crate::shade::{Ground, Lights, Surface, wired};
 use crate::shadow::ShadowMap;
 
@@ -158,31 +158,23 @@ impl Frame<'_> {
         let per_pixel = self.samples.0.len();
         let pixels = band.color.chunks_exact_mut(per_pixel);
         for (pixel, (color, shown)) in pixels.zip(band.shown.chunks_exact(per_pixel)).enumerate() {
-            let x = pixel as u32 % self.canvas.width;
-            let y = band.rows.start + pixel as u32 / self.canvas.width;
+            let x = f64::from(pixel as u32 % self.canvas.width);
+            let y = f64::from(band.rows.start + pixel as u32 / self.canvas.width);
+            if shown.iter().all(|place| *place == shown[0]) {
+                if shown[0] != NOTHING {
+                    let (light, alpha) = self.light(layer, shown[0], [x + 0.5, y + 0.5]);
+                    for color in color {
+                        *color = mix(*color, light, alpha);
+                    }
+                }
+                continue;
+            }
             for (sample, place) in shown.iter().enumerate() {
                 if *place == NOTHING || shown[..sample].contains(place) {
                     continue;
                 }
-                let mut middle = [0.0; 2];
-                let mut count = 0.0;
-                for (offset, _) in self
-                    .samples
-                    .0
-                    .iter()
-                    .zip(shown)
-                    .filter(|(_, s)| *s == place)
-                {
-                    middle = [middle[0] + offset[0], middle[1] + offset[1]];
-                    count += 1.0;
-                }
-                let at = [
-                    f64::from(x) + middle[0] / count,
-                    f64::from(y) + middle[1] / count,
-                ];
-                let (triangle, material) = &layer.triangles[*place as usize];
-                let (light, alpha) = self.light(triangle, *material, at);
-                let alpha = alpha * layer.opacity;
+                let [dx, dy] = self.middle(shown, *place);
+                let (light, alpha) = self.light(layer, *place, [x + dx, y + dy]);
                 for (color, _) in color.iter_mut().zip(shown).filter(|(_, s)| *s == place) {
                     *color = mix(*color, light, alpha);
                 }
@@ -190,12 +182,28 @@ impl Frame<'_> {
         }
     }
 
+    /// The middle of those samples of a pixel that show triangle `place`.
+    fn middle(&self, shown: &[u32], place: u32) -> [f64; 2] {
+        let mut sum = [0.0; 3];
+        for ([dx, dy], _) in self
+            .samples
+            .0
+            .iter()
+            .zip(shown)
+            .filter(|(_, s)| **s == place)
+        {
+            sum = [sum[0] + dx, sum[1] + dy, sum[2] + 1.0];
+        }
+        [sum[0] / sum[2], sum[1] / sum[2]]
+    }
+
     /// Colour and opacity of a triangle at a place on the picture.
-    fn light(&self, triangle: &Triangle, material: u32, [x, y]: [f64; 2]) -> (Linear, f32) {
+    fn light(&self, layer: &Layer, place: u32, [x, y]: [f64; 2]) -> (Linear, f32) {
         let Some(lights) = &self.lights else {
             return ([0.0; 3], 0.0);
         };
-        let material = &self.canvas.materials[material as usize];
+        let (triangle, material) = &layer.triangles[place as usize];
+        let material = &self.canvas.materials[*material as usize];
         let corners = triangle.corners.map(|v| &self.canvas.vertices[v as usize]);
         let at = |x: f64, y: f64| {
             let weights = triangle.weights(x, y);
@@ -210,7 +218,8 @@ impl Frame<'_> {
         };
         if let Some(ground) = &material.ground {
             let steps = [at(x + 1.0, y).1 - position, at(x, y + 1.0).1 - position];
-            return ground_color(ground, position, steps, visible(Vec3::y()));
+            let (color, alpha) = ground_color(ground, position, steps, visible(Vec3::y()));
+            return (color, alpha * layer.opacity);
         }
         let to_eye = material.view.toward_eye(position);
         let normal = blend(corners.map(|v| v.normal), weights);
@@ -238,9 +247,9 @@ impl Frame<'_> {
         };
         let color = surface.lit(lights, visible(normal));
         if material.wire {
-            (wired(color, triangle, x, y), 1.0)
+            (wired(color, triangle, x, y), layer.opacity)
         } else {
-            (color, 1.0)
+            (color, layer.opacity)
         }
     }
 

@@ -171,9 +171,14 @@ impl Triangle {
             let top = f64::from(y);
             for x in self.columns(top, width) {
                 let left = f64::from(x);
+                // Most pixels of large triangles are inside with all their samples.
+                let whole = self
+                    .edges
+                    .iter()
+                    .all(|edge| edge.at(left, top) + edge.a.min(0.0) + edge.b.min(0.0) > 0.0);
                 for (sample, [dx, dy]) in samples.0.iter().enumerate() {
                     let (sx, sy) = (left + dx, top + dy);
-                    if self.edges.iter().all(|edge| holds(edge, sx, sy)) {
+                    if whole || self.edges.iter().all(|edge| holds(edge, sx, sy)) {
                         let nearness = self.nearness.at(sx, sy) as f32;
                         // Slivers have steep planes: never leave what the corners span.
                         visit(x, y, sample, nearness.clamp(low, high));
@@ -221,9 +226,13 @@ fn doubled_area(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
 
 /// The pixels of `limit` that an interval touches.
 pub(crate) fn whole_pixels([from, to]: [f64; 2], limit: Range<u32>) -> Range<u32> {
-    let first = from.floor().max(f64::from(limit.start)) as u32;
-    let end = (to.floor() + 1.0).min(f64::from(limit.end)).max(0.0) as u32;
-    first..end.max(first)
+    let first = from.max(f64::from(limit.start)) as u32;
+    let end = if to < 0.0 {
+        0
+    } else {
+        to.min(f64::from(limit.end)) as u32 + 1
+    };
+    first..end.min(limit.end).max(first)
 }
 
 #[cfg(test)]

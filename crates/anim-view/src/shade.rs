@@ -143,16 +143,19 @@ impl Ground {
         footprint: [f32; 2],
         visible: f32,
     ) -> (Linear, f32) {
-        let line = |at: f32, footprint: f32, step: f32| {
-            let pixels = (at / step - (at / step).round()).abs() * step / footprint.max(1e-9);
-            (1.1 - pixels).clamp(0.0, 1.0)
-                * (step / footprint.max(1e-9) / 12.0 - 0.2).clamp(0.0, 1.0)
+        let density = footprint.map(|metres| 1.0 / metres.max(1e-9));
+        let line = |at: f32, density: f32| {
+            let cells = at / self.cell;
+            let nearest = (cells + 0.5f32.copysign(cells)) as i32 as f32;
+            let cell = self.cell * density;
+            (1.1 - (cells - nearest).abs() * cell).clamp(0.0, 1.0)
+                * (cell / 12.0 - 0.2).clamp(0.0, 1.0)
         };
-        let fine = line(x, footprint[0], self.cell).max(line(z, footprint[1], self.cell));
-        let axis = |at: f32, footprint: f32| (1.3 - at.abs() / footprint.max(1e-9)).clamp(0.0, 1.0);
+        let axis = |at: f32, density: f32| (1.3 - at.abs() * density).clamp(0.0, 1.0);
+        let fine = line(x, density[0]).max(line(z, density[1]));
         let mut color = mix(GROUND, GROUND_LINE, 0.55 * fine);
-        color = mix(color, AXES[0], 0.75 * axis(z, footprint[1]));
-        color = mix(color, AXES[1], 0.75 * axis(x, footprint[0]));
+        color = mix(color, AXES[0], 0.75 * axis(z, density[1]));
+        color = mix(color, AXES[1], 0.75 * axis(x, density[0]));
         let dark = [0, 1, 2].map(|c| color[c] * GROUND_SHADOW[c]);
         let reach = ((x * x + z * z).sqrt() / self.extent).min(1.0);
         let fade = ((1.0 - reach) / 0.6).min(1.0);

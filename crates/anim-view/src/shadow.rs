@@ -20,6 +20,8 @@ const SIZE: usize = 1024;
 const BAND: usize = 64;
 /// Texels averaged on each side of the nearest one.
 const SOFTNESS: usize = 2;
+/// Side of the square of texels read; the outer ones count in part.
+const WINDOW: usize = 2 * SOFTNESS + 2;
 
 /// How near to the light the first surface is, in each direction.
 #[derive(Debug)]
@@ -72,17 +74,15 @@ impl ShadowMap {
         let Some(at) = self.view.screen(self.view.view_from_world(lifted)) else {
             return 1.0;
         };
-        let limit = (SIZE - SOFTNESS - 2) as f64;
-        let (x, y) = (at.x - 0.5 - SOFTNESS as f64, at.y - 0.5 - SOFTNESS as f64);
-        if !((0.0..limit - SOFTNESS as f64).contains(&x)
-            && (0.0..limit - SOFTNESS as f64).contains(&y))
-        {
+        let corner = 0.5 + SOFTNESS as f64;
+        let (x, y) = (at.x - corner, at.y - corner);
+        let inside = 0.0..(SIZE - WINDOW) as f64;
+        if !(inside.contains(&x) && inside.contains(&y)) {
             // `around` leaves a border without casters.
             return 1.0;
         }
         let (column, row) = (x as usize, y as usize);
-        let (part_x, part_y) = ((x - x.floor()) as f32, (y - y.floor()) as f32);
-        const WINDOW: usize = 2 * SOFTNESS + 2;
+        let (part_x, part_y) = ((x - column as f64) as f32, (y - row as f64) as f32);
         let weight = |place: usize, part: f32| match place {
             0 => 1.0 - part,
             place if place == WINDOW - 1 => part,
