@@ -5,8 +5,11 @@
 
 pub mod document;
 mod error;
+pub mod file;
 pub mod finding;
+pub mod gltf;
 
 pub use document::{Document, MeshSpec, Node, Primitive, SkinSpec, SurfaceSpec};
 pub use error::AssetError;
+pub use file::load;
 pub use finding::{Finding, Severity};
