@@ -118,6 +118,22 @@ pub fn between_or(from: Vec3, to: Vec3, half_turn: Vec3) -> Quat {
     normalize(Vector4::new(v.x, v.y, v.z, real))
 }
 
+/// The rotation about the unit `axis` that brings `from` into the half-plane of `axis` and `to`, the shorter way.
+///
+/// Neither need be unit or at a right angle to the axis; identity if either is along it.
+pub fn around(axis: Vec3, from: Vec3, to: Vec3) -> Quat {
+    let sine = axis.dot(&from.cross(&to));
+    let cosine = from.dot(&to) - axis.dot(&from) * axis.dot(&to);
+    let norm = (sine * sine + cosine * cosine).sqrt();
+    // tan(θ/2) = sin / (norm + cos) = (norm − cos) / sin: whichever does not cancel.
+    let (v, w) = if cosine < 0.0 {
+        (norm - cosine, sine)
+    } else {
+        (sine, norm + cosine)
+    };
+    normalize(Vector4::new(axis.x * v, axis.y * v, axis.z * v, w))
+}
+
 /// A unit vector at a right angle to the unit vector `axis`, always the same one.
 pub fn any_perpendicular(axis: Vec3) -> Vec3 {
     let other = if axis.x.abs() < 0.6 {
@@ -265,6 +281,19 @@ mod tests {
     }
 
     #[test]
+    fn around_an_axis_half_and_quarter_turns_are_known() {
+        let quarter = around(
+            Vec3::z(),
+            Vec3::new(2.0, 0.0, 5.0),
+            Vec3::new(0.0, 3.0, -1.0),
+        );
+        assert!((log(quarter) - Vec3::z() * FRAC_PI_2).norm() < 3e-7);
+        let half = around(Vec3::z(), Vec3::x(), Vec3::new(-3.0, 0.0, 7.0));
+        assert_eq!(half.coords, Vector4::new(0.0, 0.0, 1.0, 0.0));
+        assert_eq!(around(Vec3::z(), Vec3::z(), Vec3::x()), Quat::identity());
+    }
+
+    #[test]
     fn twist_of_a_half_turn_swing_is_identity() {
         let swing = from_axis_angle(Vec3::x(), PI);
         let (_, twist) = swing_twist(swing, Vec3::y());
@@ -325,6 +354,17 @@ mod tests {
             // The shortest rotation turns by the angle between the directions.
             let angle = libm::atan2f(from.cross(&to).norm(), from.dot(&to));
             prop_assert!((log(q).norm() - angle).abs() < 2e-6);
+        }
+
+        #[test]
+        fn around_turns_about_its_axis_alone(axis in any_direction(), from in any_direction(), to in any_direction()) {
+            let q = around(axis, from, to);
+            prop_assert!(is_unit(q));
+            prop_assert!(q.coords.xyz().cross(&axis).norm() < 1e-6);
+            let beside = |v: Vec3| v - axis * axis.dot(&v);
+            let (met, wanted) = (beside(q * from), beside(to));
+            prop_assume!(met.norm() > 0.1 && wanted.norm() > 0.1);
+            prop_assert!((met.normalize() - wanted.normalize()).norm() < 1e-5);
         }
 
         #[test]
