@@ -19,7 +19,7 @@ mod tree;
 use anim_math::Vec3;
 
 use crate::closest::{self, Feature, TrianglePoint};
-use crate::topology::{half_edges, is_closed, weld};
+use crate::topology::{half_edges, is_paired, weld};
 use crate::{GeomError, Mesh, normals};
 use tree::{Ray, Tree};
 
@@ -99,21 +99,16 @@ impl MeshBvh {
             .iter()
             .map(|t| t.map(|v| welded[v as usize]))
             .collect();
-        let mut faces = faces(positions, &triangles);
+        let (faces, closed) = faces(positions, &triangles);
         if faces.is_empty() {
             return Err(GeomError::Empty("triangles with an area"));
         }
         let corners: Vec<[Vec3; 3]> = faces.iter().map(|face| face.corners).collect();
         let (tree, order) = Tree::new(&corners);
-        faces = order.iter().map(|&face| faces[face]).collect();
-        let kept: Vec<[u32; 3]> = faces
-            .iter()
-            .map(|f| triangles[f.triangle as usize])
-            .collect();
         Ok(Self {
             tree,
-            faces,
-            closed: is_closed(&kept),
+            faces: order.iter().map(|&face| faces[face]).collect(),
+            closed,
         })
     }
 
@@ -280,8 +275,8 @@ struct Candidate {
     nearest: Option<(usize, TrianglePoint)>,
 }
 
-/// The triangles that have an area, with the pseudonormals of their features.
-fn faces(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Face> {
+/// The triangles that have an area, with the pseudonormals of their features, and whether they enclose a volume.
+fn faces(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<Face>, bool) {
     let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
     let face_normals: Vec<Option<Vec3>> = triangles
         .iter()
@@ -297,31 +292,32 @@ fn faces(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Face> {
         }
     }
     let mut edge_normals = vec![[Vec3::zeros(); 3]; triangles.len()];
-    let edges = half_edges(triangles);
+    let mut edges = half_edges(triangles);
+    edges.retain(|edge| face_normals[edge.triangle as usize].is_some());
+    let mut closed = true;
     for shared in edges.chunk_by(|a, b| a.ends == b.ends) {
         let normal = shared
             .iter()
             .filter_map(|e| face_normals[e.triangle as usize])
             .fold(Vec3::zeros(), |sum, normal| sum + normal);
+        closed &= is_paired(shared);
         for edge in shared {
             edge_normals[edge.triangle as usize][usize::from(edge.side)] = normal;
         }
     }
-    (0..)
-        .zip(triangles)
-        .filter_map(|(index, &triangle)| {
-            let normal = face_normals[index as usize]?;
-            // Two faces back to back cancel: each then speaks for itself.
-            let unit = |sum: Vec3| sum.try_normalize(1.0e-6).unwrap_or(normal);
-            Some(Face {
-                corners: corners(triangle),
-                normal,
-                edge_normals: edge_normals[index as usize].map(unit),
-                corner_normals: triangle.map(|v| unit(vertex_normals[v as usize])),
-                triangle: index,
-            })
+    let faces = (0..).zip(triangles).filter_map(|(index, &triangle)| {
+        let normal = face_normals[index as usize]?;
+        // Two faces back to back cancel: each then speaks for itself.
+        let unit = |sum: Vec3| sum.try_normalize(1.0e-6).unwrap_or(normal);
+        Some(Face {
+            corners: corners(triangle),
+            normal,
+            edge_normals: edge_normals[index as usize].map(unit),
+            corner_normals: triangle.map(|v| unit(vertex_normals[v as usize])),
+            triangle: index,
         })
-        .collect()
+    });
+    (faces.collect(), closed)
 }
 
 #[cfg(test)]
