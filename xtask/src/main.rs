@@ -1,3 +1,58 @@
-//! Build, check and measure the workspace.
+//! Builds, checks and measures the workspace: `cargo xtask ci | tidy | bench | assets`.
+//!
+//! Everything a contributor or a server runs beyond plain cargo lives here, so that both run the same thing. Depends on
+//! no crate of the workspace, so that it works while they do not build.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line tool talks through its streams"
+)]
 
-fn main() {}
+mod assets;
+mod bench;
+mod ci;
+mod floors;
+mod peers;
+mod source;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Build, check and measure the workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Everything that must pass before a merge: format, house rules, lints, tests, docs.
+    Ci,
+    /// The house rules that no lint knows: floors, module docs, forbidden calls, lengths.
+    Tidy,
+    /// Run the benches and compare them with other programs and with docs/baseline.json.
+    Bench(bench::Options),
+    /// Write the assets that tests and the demo use.
+    Assets,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().task {
+        Task::Ci => ci::run(),
+        Task::Tidy => tidy::run(),
+        Task::Bench(options) => bench::run(&options),
+        Task::Assets => assets::write(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}

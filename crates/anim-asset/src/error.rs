@@ -1,3 +1,5 @@
+//! What can be wrong with a file.
+
 use thiserror::Error;
 
 /// Why a file cannot be used: what is wrong, and where.

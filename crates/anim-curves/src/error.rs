@@ -1,6 +1,8 @@
+//! What can be wrong with keys.
+
 use thiserror::Error;
 
-/// Why keys do not make a track; every variant names the key.
+/// Why keys do not make a track, or numbers a clock; variants name the place.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum CurveError {
@@ -38,5 +40,21 @@ pub enum CurveError {
         expected: usize,
         /// Number of values given.
         found: usize,
+    },
+    /// A frame rate that is zero, or not a number.
+    #[error("frame rate {numerator}/{denominator}: neither part may be zero")]
+    FrameRate {
+        /// Frames.
+        numerator: u32,
+        /// Seconds.
+        denominator: u32,
+    },
+    /// A shutter that is open for a negative time, or not a number.
+    #[error("shutter: opening at {open} for {exposure} frames is not finite and positive")]
+    Shutter {
+        /// When it opens, frames.
+        open: f64,
+        /// How long it stays open, frames.
+        exposure: f64,
     },
 }

@@ -1,9 +1,20 @@
 //! How a value moves between two keys: each type interpolates in its own space.
+//!
+//! Numbers and vectors go straight, rotations along the short arc. Implement [`Interpolate`] for a type of your own to
+//! put it on a track.
+//!
+//! ```
+//! use anim_curves::Interpolate;
+//!
+//! assert_eq!(2.0_f32.lerp(6.0, 0.25), 3.0);
+//! // A cubic with the slope of the line is the line.
+//! assert_eq!(f32::hermite((0.0, 4.0), (8.0, 4.0), 2.0, 0.25), 2.0);
+//! ```
 
 use std::fmt;
 
-use anim_math::{Quat, Vec3, quat};
-use nalgebra::{Quaternion, Vector4};
+use anim_math::{Quat, quat};
+use nalgebra::{Quaternion, SVector, Vector4};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -26,11 +37,24 @@ pub trait Interpolate: Copy + fmt::Debug + PartialEq + Serialize + DeserializeOw
         alpha: f32,
     ) -> Self;
 
-    /// True if no component is NaN or infinite.
+    /// True if no component is NaN or infinite, and a rotation is not of length zero.
     fn is_finite(&self) -> bool;
+
+    /// What a track keeps of a finite key: rotations are made unit here, everything else stays as it is.
+    ///
+    /// Files store rotations rounded, to as little as eight bits a component. What is unit to 1e-6 is not touched.
+    fn normalized(self) -> Self {
+        self
+    }
 
     /// True if no component of a velocity is NaN or infinite.
     fn is_velocity_finite(velocity: &Self::Velocity) -> bool;
+}
+
+/// How far `time` is from `start` (0) to `end` (1); in f64, where no span of f32 overflows.
+pub(crate) fn fraction(start: f32, end: f32, time: f32) -> f32 {
+    let start = f64::from(start);
+    ((f64::from(time) - start) / (f64::from(end) - start)) as f32
 }
 
 /// The weights of v₀, b₀, v₁ and a₁ at `alpha`, with the span multiplied in.
@@ -65,14 +89,14 @@ impl Interpolate for f32 {
     }
 }
 
-impl Interpolate for Vec3 {
-    type Velocity = Vec3;
+impl<const N: usize> Interpolate for SVector<f32, N> {
+    type Velocity = Self;
 
     fn lerp(self, to: Self, alpha: f32) -> Self {
         self * (1.0 - alpha) + to * alpha
     }
 
-    fn hermite(from: (Self, Vec3), to: (Self, Vec3), span: f32, alpha: f32) -> Self {
+    fn hermite(from: (Self, Self), to: (Self, Self), span: f32, alpha: f32) -> Self {
         let [v0, b0, v1, a1] = hermite_weights(span, alpha);
         from.0 * v0 + from.1 * b0 + to.0 * v1 + to.1 * a1
     }
@@ -81,7 +105,7 @@ impl Interpolate for Vec3 {
         self.iter().all(|v| v.is_finite())
     }
 
-    fn is_velocity_finite(velocity: &Vec3) -> bool {
+    fn is_velocity_finite(velocity: &Self) -> bool {
         velocity.iter().all(|v| v.is_finite())
     }
 }
@@ -106,10 +130,87 @@ impl Interpolate for Quat {
     }
 
     fn is_finite(&self) -> bool {
-        Quaternion::norm_squared(self).is_finite()
+        quat::from_xyzw(self.coords.into()).is_some()
+    }
+
+    fn normalized(self) -> Self {
+        if (Quaternion::norm_squared(&self) - 1.0).abs() < 1e-6 {
+            return self;
+        }
+        quat::from_xyzw(self.coords.into()).unwrap_or_else(Quat::identity)
     }
 
     fn is_velocity_finite(velocity: &Vector4<f32>) -> bool {
         velocity.iter().all(|v| v.is_finite())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f32::consts::FRAC_PI_2;
+
+    use anim_math::Vec3;
+
+    use super::*;
+
+    #[test]
+    fn cubic_weights_meet_values_and_slopes() {
+        assert_eq!(hermite_weights(2.0, 0.0), [1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(hermite_weights(2.0, 1.0), [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(hermite_weights(2.0, 0.5), [0.5, 0.25, 0.5, -0.25]);
+    }
+
+    #[test]
+    fn cubic_reproduces_a_cubic() {
+        // v(t) = t³ − t from 1 s to 3 s.
+        let (value, slope) = (|t: f32| t * t * t - t, |t: f32| 3.0 * t * t - 1.0);
+        for step in 0..=10 {
+            let alpha = step as f32 * 0.1;
+            let v = f32::hermite(
+                (value(1.0), slope(1.0)),
+                (value(3.0), slope(3.0)),
+                2.0,
+                alpha,
+            );
+            assert!((v - value(1.0 + 2.0 * alpha)).abs() < 24.0 * 4.0 * f32::EPSILON);
+        }
+    }
+
+    #[test]
+    fn cubic_rotation_is_normalised() {
+        let to = quat::from_axis_angle(Vec3::y(), FRAC_PI_2);
+        let still = Vector4::zeros();
+        for step in 0..=100 {
+            let q = Quat::hermite(
+                (Quat::identity(), still),
+                (to, still),
+                1.0,
+                step as f32 * 0.01,
+            );
+            assert!((q.coords.norm() - 1.0).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn cubic_rotation_never_flips_a_sign() {
+        // From q to −q with the appendix's formula as it stands: through zero, not staying at q.
+        let q = Quat::identity();
+        let opposite = Quat::new_unchecked(-q.into_inner());
+        let still = Vector4::zeros();
+        let before = Quat::hermite((q, still), (opposite, still), 1.0, 0.4);
+        let after = Quat::hermite((q, still), (opposite, still), 1.0, 0.6);
+        assert_eq!((before.w, after.w), (1.0, -1.0));
+        let middle = Quat::hermite((q, still), (opposite, still), 1.0, 0.5);
+        assert_eq!(middle, opposite, "where the sum is zero a key stands in");
+    }
+
+    #[test]
+    fn rounded_rotations_are_made_unit_and_unit_ones_left_alone() {
+        let rounded = Quat::new_unchecked(Quaternion::new(90.0 / 127.0, 90.0 / 127.0, 0.0, 0.0));
+        assert!((rounded.normalized().coords.norm() - 1.0).abs() < 1e-7);
+        let unit = quat::from_axis_angle(Vec3::y(), 1.0);
+        assert_eq!(unit.normalized(), unit);
+        let zero = Quat::new_unchecked(Quaternion::from_vector(Vector4::zeros()));
+        assert!(!Interpolate::is_finite(&zero));
     }
 }

@@ -21,6 +21,7 @@ pub mod interpolate;
 pub mod track;
 pub mod wide;
 
+pub use clock::{FrameClock, Shutter};
 pub use error::CurveError;
 pub use interpolate::Interpolate;
 pub use track::{Cursor, Interpolation, Key, Track, TrackSpec};

@@ -1,3 +1,5 @@
+//! What can be wrong with a mesh.
+
 use thiserror::Error;
 
 /// Why data do not make a mesh or a shape; every variant names the element.
@@ -27,6 +29,12 @@ pub enum GeomError {
     /// A coordinate is NaN or infinite.
     #[error("vertex {vertex}: not finite")]
     NotFinite {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+    /// A coordinate is so large that products of it are not finite.
+    #[error("vertex {vertex}: too far from the origin")]
+    TooFar {
         /// Index of the vertex.
         vertex: usize,
     },

@@ -11,10 +11,24 @@
 //! assert_eq!(contact.normal, Vec3::y());
 //! ```
 
+pub mod chunks;
+pub mod closest;
 mod error;
 pub mod mesh;
+pub mod mesh_bvh;
+pub mod neighbors;
+pub mod normals;
+pub mod primitives;
 pub mod shape;
+pub mod topology;
 
 pub use error::GeomError;
 pub use mesh::{Mesh, Vertices};
-pub use shape::{Collider, Contact, Shape};
+pub use mesh_bvh::{MeshBvh, MeshHit, MeshPoint};
+pub use neighbors::Neighbors;
+pub use shape::{Collider, Contact, Placed, RayHit, Shape};
+
+/// The README's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

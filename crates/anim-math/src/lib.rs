@@ -32,7 +32,10 @@ pub mod random;
 pub mod transform;
 
 pub use affine::Affine;
+pub use dual_quat::DualQuat;
+pub use euler::EulerOrder;
 pub use nalgebra;
+pub use random::Random;
 pub use transform::Transform;
 
 /// A point or direction: 3 × f32, metres where it is a length.

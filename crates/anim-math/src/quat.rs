@@ -1,6 +1,14 @@
 //! Quaternion algebra: the short arc, logarithm and exponential, swing and twist, weighted means.
 //!
 //! nalgebra's own `slerp` panics at half turns and its `new_normalize` makes NaN of zero; these functions are total.
+//!
+//! ```
+//! use anim_math::{Quat, Vec3, quat};
+//!
+//! let turned = quat::from_axis_angle(Vec3::y(), 1.0);
+//! let half = quat::slerp(Quat::identity(), turned, 0.5);
+//! assert!((quat::log(half) - Vec3::new(0.0, 0.5, 0.0)).norm() < 1e-6);
+//! ```
 
 use nalgebra::{Matrix4, Quaternion, SymmetricEigen, Vector4};
 
@@ -82,26 +90,42 @@ pub fn angle_between(a: Quat, b: Quat) -> f32 {
     log(a.inverse() * b).norm()
 }
 
-/// The shortest rotation that takes direction `from` to direction `to`; identity if either is zero.
+/// The shortest rotation that takes direction `from` to direction `to`; identity if either is zero or not finite.
 ///
-/// Opposite directions turn about an axis at a right angle to `from`.
+/// Opposite directions turn about an axis at a right angle to `from`, always the same one.
 pub fn between(from: Vec3, to: Vec3) -> Quat {
-    let (Some(from), Some(to)) = (from.try_normalize(1e-30), to.try_normalize(1e-30)) else {
+    between_or(from, to, Vec3::zeros())
+}
+
+/// As [`between`], but exactly opposite directions turn about the unit axis `half_turn`, if that is not along `from`.
+///
+/// Takes the half-angle form q = normalise(from × to, 1 + from · to) through the sum s = from + to, whose |s|²/2 is the
+/// real part and from × s the imaginary one: no digits cancel near opposite directions.
+pub fn between_or(from: Vec3, to: Vec3, half_turn: Vec3) -> Quat {
+    let (Some(from), Some(to)) = (from.try_normalize(1e-18), to.try_normalize(1e-18)) else {
         return Quat::identity();
     };
-    // q = normalise(from × to, 1 + from · to), the half-angle form.
-    let real = 1.0 + from.dot(&to);
-    if real < 1e-6 {
-        let other = if from.x.abs() < 0.6 {
-            Vec3::x()
-        } else {
-            Vec3::y()
-        };
-        let axis = from.cross(&other);
+    let sum = from + to;
+    let real = sum.norm_squared() * 0.5;
+    if real < 1e-13 {
+        let axis = half_turn - from * from.dot(&half_turn);
+        let axis = axis
+            .try_normalize(1e-3)
+            .unwrap_or_else(|| any_perpendicular(from));
         return normalize(Vector4::new(axis.x, axis.y, axis.z, 0.0));
     }
-    let v = from.cross(&to);
+    let v = from.cross(&sum);
     normalize(Vector4::new(v.x, v.y, v.z, real))
+}
+
+/// A unit vector at a right angle to the unit vector `axis`, always the same one.
+pub fn any_perpendicular(axis: Vec3) -> Vec3 {
+    let other = if axis.x.abs() < 0.6 {
+        Vec3::x()
+    } else {
+        Vec3::y()
+    };
+    axis.cross(&other).normalize()
 }
 
 /// Splits `q` into `swing · twist`, where `twist` turns about the unit `axis` and `swing` about a perpendicular one.
@@ -145,5 +169,179 @@ fn normalize(coords: Vector4<f32>) -> Quat {
         Quat::new_unchecked(Quaternion::from_vector(coords / norm))
     } else {
         Quat::identity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use std::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI};
+
+    use super::*;
+
+    fn any_quat() -> impl Strategy<Value = Quat> {
+        let part = || -1.0_f32..1.0;
+        (part(), part(), part(), part()).prop_filter_map("too short", |(x, y, z, w)| {
+            (x * x + y * y + z * z + w * w > 1e-3).then(|| from_xyzw([x, y, z, w]))?
+        })
+    }
+
+    fn any_direction() -> impl Strategy<Value = Vec3> {
+        any_quat().prop_map(|q| q * Vec3::x())
+    }
+
+    fn negated(q: Quat) -> Quat {
+        Quat::new_unchecked(-q.into_inner())
+    }
+
+    fn is_unit(q: Quat) -> bool {
+        (q.coords.norm() - 1.0).abs() < 3e-7
+    }
+
+    #[test]
+    fn a_quarter_turn_about_z_has_known_components() {
+        let q = from_axis_angle(Vec3::z(), FRAC_PI_2);
+        let expected = Vector4::new(0.0, 0.0, FRAC_1_SQRT_2, FRAC_1_SQRT_2);
+        assert!((q.coords - expected).norm() < 1e-7);
+        assert!((q * Vec3::x() - Vec3::y()).norm() < 2e-7);
+        assert!((log(q) - Vec3::new(0.0, 0.0, FRAC_PI_2)).norm() < 3e-7);
+    }
+
+    #[test]
+    fn components_are_normalised_or_refused() {
+        let q = from_xyzw([0.0, 3.0, 0.0, 4.0]).unwrap();
+        assert_eq!(q.coords, Vector4::new(0.0, 0.6, 0.0, 0.8));
+        assert!(from_xyzw([0.0; 4]).is_none());
+        assert!(from_xyzw([f32::NAN, 0.0, 0.0, 1.0]).is_none());
+        assert!(from_xyzw([f32::INFINITY, 0.0, 0.0, 1.0]).is_none());
+        assert!(is_unit(from_xyzw([f32::MAX; 4]).unwrap()));
+        assert!(is_unit(from_xyzw([1e-25; 4]).unwrap()));
+    }
+
+    #[test]
+    fn slerp_takes_the_short_arc() {
+        // 21 degrees apart, written 339 degrees apart.
+        let to = from_axis_angle(Vec3::y(), 21_f32.to_radians());
+        let half = slerp(Quat::identity(), negated(to), 0.5);
+        let angle = angle_between(Quat::identity(), half);
+        assert!((angle - 10.5_f32.to_radians()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn slerp_between_opposite_rotations_is_still_a_rotation() {
+        for to in [Vec3::x(), Vec3::y(), Vec3::z()].map(|axis| from_axis_angle(axis, PI)) {
+            for step in 0..=10 {
+                let alpha = step as f32 * 0.1;
+                let q = slerp(Quat::identity(), to, alpha);
+                assert!(is_unit(q));
+                let angle = angle_between(Quat::identity(), q);
+                assert!((angle - alpha * PI).abs() < 1e-6);
+            }
+        }
+        let q = from_axis_angle(Vec3::x(), 1.0);
+        assert!(angle_between(slerp(q, negated(q), 0.5), q) < 1e-6);
+    }
+
+    #[test]
+    fn nearly_opposite_directions_are_met() {
+        for exponent in 1..9 {
+            let to = Vec3::new(-1.0, 10_f32.powi(-exponent), 0.0);
+            let met = between(Vec3::x(), to) * Vec3::x();
+            assert!((met - to.normalize()).norm() < 5e-7, "1e-{exponent}: {met}");
+        }
+    }
+
+    #[test]
+    fn opposite_directions_turn_about_the_axis_asked_for() {
+        let q = between_or(Vec3::x(), -Vec3::x(), Vec3::y());
+        assert_eq!(q.coords, Vector4::new(0.0, 1.0, 0.0, 0.0));
+        let q = between_or(Vec3::x(), -Vec3::x(), Vec3::x());
+        assert!((q * Vec3::x() + Vec3::x()).norm() < 1e-6);
+        assert_eq!(between(Vec3::zeros(), Vec3::x()), Quat::identity());
+        assert_eq!(
+            between(Vec3::new(f32::NAN, 0.0, 0.0), Vec3::x()),
+            Quat::identity()
+        );
+    }
+
+    #[test]
+    fn twist_of_a_half_turn_swing_is_identity() {
+        let swing = from_axis_angle(Vec3::x(), PI);
+        let (_, twist) = swing_twist(swing, Vec3::y());
+        assert!(angle_between(twist, Quat::identity()) < 1e-6);
+    }
+
+    #[test]
+    fn mean_of_two_is_half_way_whatever_the_signs() {
+        let (a, b) = (
+            from_axis_angle(Vec3::x(), 0.2),
+            from_axis_angle(Vec3::x(), 1.0),
+        );
+        for b in [b, negated(b)] {
+            let mean = mean(&[(a, 0.5), (b, 0.5)]).unwrap();
+            assert!((log(mean) - Vec3::new(0.6, 0.0, 0.0)).norm() < 1e-6);
+        }
+        assert!(mean(&[]).is_none());
+        assert!(mean(&[(a, 0.0)]).is_none());
+        assert!(mean(&[(a, f32::NAN)]).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn slerp_turns_at_constant_speed(a in any_quat(), b in any_quat(), alpha in 0.0_f32..1.0) {
+            let q = slerp(a, b, alpha);
+            prop_assert!(is_unit(q));
+            let whole = angle_between(a, b);
+            // Near half a turn the way depends on the last bit.
+            prop_assume!(whole < PI - 1e-3);
+            prop_assert!((angle_between(a, q) - alpha * whole).abs() < 2e-6);
+            prop_assert!((angle_between(q, b) - (1.0 - alpha) * whole).abs() < 2e-6);
+            // nlerp walks the same arc: it is at most 0.15 rad ahead or behind there, and nowhere beside it.
+            let n = nlerp(a, b, alpha);
+            prop_assert!((angle_between(a, n) + angle_between(n, b) - whole).abs() < 4e-6);
+        }
+
+        #[test]
+        fn exp_undoes_log(q in any_quat()) {
+            prop_assert!(angle_between(exp(log(q)), q) < 1e-6);
+            prop_assert!(log(q).norm() <= PI + 1e-6);
+        }
+
+        #[test]
+        fn log_undoes_exp(axis in any_direction(), angle in 0.0_f32..3.1) {
+            prop_assert!((log(exp(axis * angle)) - axis * angle).norm() < 2e-6);
+        }
+
+        #[test]
+        fn log_of_small_turns_keeps_its_digits(axis in any_direction(), exponent in -12_i32..-1) {
+            let v = axis * 10_f32.powi(exponent);
+            prop_assert!((log(exp(v)) - v).norm() < 1e-6 * v.norm());
+        }
+
+        #[test]
+        fn between_meets_its_goal(from in any_direction(), to in any_direction()) {
+            let q = between(from, to);
+            prop_assert!((q * from - to).norm() < 1e-6);
+            // The shortest rotation turns by the angle between the directions.
+            let angle = libm::atan2f(from.cross(&to).norm(), from.dot(&to));
+            prop_assert!((log(q).norm() - angle).abs() < 2e-6);
+        }
+
+        #[test]
+        fn swing_and_twist_recompose(q in any_quat(), axis in any_direction()) {
+            let (swing, twist) = swing_twist(q, axis);
+            prop_assert!(angle_between(swing * twist, q) < 1e-6);
+            prop_assert!(twist.coords.xyz().cross(&axis).norm() < 1e-6);
+            prop_assume!(twist.coords.w.abs() > 1e-3);
+            prop_assert!(swing.coords.xyz().dot(&axis).abs() < 1e-6);
+        }
+
+        #[test]
+        fn mean_turns_with_its_rotations(a in any_quat(), b in any_quat(), c in any_quat(), turn in any_quat()) {
+            let weights = [0.6, 0.3, 0.1];
+            let of = |qs: [Quat; 3]| mean(&[(qs[0], weights[0]), (qs[1], weights[1]), (qs[2], weights[2])]).unwrap();
+            let turned = of([turn * a, turn * b, turn * c]);
+            prop_assert!(angle_between(turned, turn * of([a, b, c])) < 1e-3);
+        }
     }
 }

@@ -2,6 +2,14 @@
 //!
 //! A [`Transform`] is what artists key and what blends. Products of transforms with non-uniform scale shear, which
 //! translation, rotation and scale cannot hold: compose with [`Affine`](crate::Affine).
+//!
+//! ```
+//! use anim_math::{Affine, Transform, Vec3};
+//!
+//! let mut hand = Transform::from_translation(Vec3::new(0.3, 0.0, 0.0));
+//! hand.scale = Vec3::new(2.0, 2.0, 2.0);
+//! assert_eq!(Affine::from(hand).transform_point(Vec3::x()), Vec3::new(2.3, 0.0, 0.0));
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -56,5 +64,42 @@ impl Transform {
 impl Default for Transform {
     fn default() -> Self {
         Self::IDENTITY
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Affine, quat};
+
+    #[test]
+    fn the_identity_is_the_identity_matrix() {
+        assert_eq!(Affine::from(Transform::IDENTITY), Affine::IDENTITY);
+        assert_eq!(Transform::default(), Transform::IDENTITY);
+    }
+
+    #[test]
+    fn pure_parts_leave_the_others_alone() {
+        let lift = Transform::from_translation(Vec3::y());
+        assert_eq!(
+            (lift.rotation, lift.scale),
+            (Quat::identity(), Vec3::repeat(1.0))
+        );
+        let turn = quat::from_axis_angle(Vec3::x(), 1.0);
+        let turn = Transform::from_rotation(turn);
+        assert_eq!(
+            (turn.translation, turn.scale),
+            (Vec3::zeros(), Vec3::repeat(1.0))
+        );
+    }
+
+    #[test]
+    fn one_bad_component_is_not_finite() {
+        assert!(Transform::IDENTITY.is_finite());
+        let mut broken = [Transform::IDENTITY; 3];
+        broken[0].translation.y = f32::NAN;
+        broken[1].scale.z = f32::INFINITY;
+        broken[2].rotation.as_mut_unchecked().coords.w = f32::NAN;
+        assert!(broken.iter().all(|transform| !transform.is_finite()));
     }
 }

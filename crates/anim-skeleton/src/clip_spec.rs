@@ -1,10 +1,10 @@
 //! The exact curves of a clip, as imported or edited.
 
-use anim_curves::{Track, WideTrack};
-use anim_math::{Quat, Vec3};
+use anim_curves::{Interpolation, Track, WideTrack};
+use anim_math::{Quat, Transform, Vec3};
 use serde::{Deserialize, Serialize};
 
-use crate::{Pose, Skeleton, SkeletonError};
+use crate::{JointId, Pose, Skeleton, SkeletonError};
 
 /// One animated property of one joint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,49 @@ pub enum JointTrack {
     Rotation(Track<Quat>),
     /// Factors.
     Scale(Track<Vec3>),
+}
+
+impl JointTrack {
+    /// Key times, s, strictly rising, at least one.
+    pub fn times(&self) -> &[f32] {
+        match self {
+            Self::Translation(track) | Self::Scale(track) => track.times(),
+            Self::Rotation(track) => track.times(),
+        }
+    }
+
+    /// The way between keys.
+    pub fn interpolation(&self) -> Interpolation {
+        match self {
+            Self::Translation(track) | Self::Scale(track) => track.interpolation(),
+            Self::Rotation(track) => track.interpolation(),
+        }
+    }
+
+    /// The value at `time`, s, clamped to the keys; the other parts are those of the identity.
+    pub fn at(&self, time: f32) -> Transform {
+        let mut transform = Transform::IDENTITY;
+        self.apply(time, &mut transform);
+        transform
+    }
+
+    /// Sets the part of `transform` that this curve moves.
+    pub(crate) fn apply(&self, time: f32, transform: &mut Transform) {
+        match self {
+            Self::Translation(track) => transform.translation = track.sample(time),
+            Self::Rotation(track) => transform.rotation = track.sample(time),
+            Self::Scale(track) => transform.scale = track.sample(time),
+        }
+    }
+
+    /// Sets the part of `joint` that this curve moves.
+    pub(crate) fn write(&self, time: f32, joint: JointId, out: &mut Pose) {
+        match self {
+            Self::Translation(track) => out.set_translation(joint, track.sample(time)),
+            Self::Rotation(track) => out.set_rotation(joint, track.sample(time)),
+            Self::Scale(track) => out.set_scale(joint, track.sample(time)),
+        }
+    }
 }
 
 /// The morph weights of the meshes at one node.
@@ -53,10 +96,10 @@ pub struct ClipSpec {
 impl ClipSpec {
     /// The time of the last key of all curves, s; 0 without curves. Clips start at 0.
     pub fn duration(&self) -> f32 {
-        let joints = self.channels.iter().map(|channel| match &channel.track {
-            JointTrack::Translation(track) | JointTrack::Scale(track) => track.end(),
-            JointTrack::Rotation(track) => track.end(),
-        });
+        let joints = self
+            .channels
+            .iter()
+            .filter_map(|channel| channel.track.times().last().copied());
         let morphs = self.morphs.iter().map(|channel| channel.track.end());
         joints.chain(morphs).fold(0.0, f32::max)
     }
@@ -91,12 +134,9 @@ impl ClipSpec {
             .iter()
             .filter(|channel| channel.joint < skeleton.len())
         {
-            let joint = skeleton.joint(channel.joint);
-            match &channel.track {
-                JointTrack::Translation(track) => out.set_translation(joint, track.sample(time)),
-                JointTrack::Rotation(track) => out.set_rotation(joint, track.sample(time)),
-                JointTrack::Scale(track) => out.set_scale(joint, track.sample(time)),
-            }
+            channel
+                .track
+                .write(time, skeleton.joint(channel.joint), out);
         }
     }
 }

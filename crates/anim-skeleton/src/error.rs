@@ -1,3 +1,5 @@
+//! What can be wrong with joints and curves.
+
 use thiserror::Error;
 
 /// Why joints or curves do not make a skeleton or a clip; every variant names the place.
@@ -37,5 +39,11 @@ pub enum SkeletonError {
         channel: usize,
         /// What it names as its joint, source order.
         joint: usize,
+    },
+    /// A stored clip whose parts do not fit together.
+    #[error("broken clip: {what} out of range")]
+    BrokenClip {
+        /// The part at fault.
+        what: &'static str,
     },
 }

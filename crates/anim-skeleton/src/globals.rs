@@ -1,8 +1,32 @@
 //! Forward kinematics: where every joint is in model space.
+//!
+//! Eight joints at a time, local transforms become 3×4 matrices; then one breadth-first pass multiplies each by its
+//! parent. Neighbours in that order rarely depend on each other, so the processor works on several at once. The result
+//! is matrices and not transforms, because a rotation under a non-uniform scale shears.
+//!
+//! ```
+//! use anim_math::{Transform, Vec3};
+//! use anim_skeleton::{Globals, JointSpec, Skeleton};
+//!
+//! let bone = |parent| JointSpec { name: None, parent, rest: Transform::from_translation(Vec3::y()) };
+//! let skeleton = Skeleton::new(vec![bone(None), bone(Some(0)), bone(Some(1))])?;
+//! let (mut pose, mut globals) = (skeleton.rest().clone(), Globals::new(&skeleton));
+//! skeleton.globals(&pose, &mut globals);
+//!
+//! let middle = skeleton.joint(1);
+//! pose.set_translation(middle, Vec3::x());
+//! skeleton.globals_below(middle, &pose, &mut globals); // only what hangs on it
+//! assert_eq!(globals.get(skeleton.joint(2)).translation, Vec3::new(1.0, 2.0, 0.0));
+//! # Ok::<(), anim_skeleton::SkeletonError>(())
+//! ```
 
+use std::ops::{Add, Mul, Range, Sub};
+
+use anim_math::lanes::{LANES, Level, Simd, SimdBase, dispatch, f32x4, f32x8};
 use anim_math::{Affine, Mat3, Vec3};
 
-use crate::{JointId, Pose, Skeleton};
+use crate::kernel::load;
+use crate::{JointId, Pose, PoseBlock, Skeleton};
 
 /// A row-major 3×4 matrix in a 64-byte slot; the fourth row is 0 0 0 1, so that it uploads as it lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,9 +39,11 @@ impl GlobalSlot {
         [1.0, 0.0, 0.0, 0.0],
         [0.0, 1.0, 0.0, 0.0],
         [0.0, 0.0, 1.0, 0.0],
-        [0.0, 0.0, 0.0, 1.0],
+        LAST_ROW,
     ]);
 }
+
+const LAST_ROW: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
 
 impl From<GlobalSlot> for Affine {
     fn from(GlobalSlot([x, y, z, _]): GlobalSlot) -> Self {
@@ -34,7 +60,7 @@ impl From<Affine> for GlobalSlot {
             let l = affine.linear;
             [l[(r, 0)], l[(r, 1)], l[(r, 2)], affine.translation[r]]
         };
-        Self([row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]])
+        Self([row(0), row(1), row(2), LAST_ROW])
     }
 }
 
@@ -72,51 +98,145 @@ impl Globals {
 impl Skeleton {
     /// Forward kinematics: writes `model_from_joint = model_from_parent · parent_from_joint` for all joints.
     ///
+    /// O(J); allocates nothing.
+    ///
     /// # Panics
     ///
     /// If `pose` or `out` belongs to a skeleton with another number of joints.
     pub fn globals(&self, pose: &Pose, out: &mut Globals) {
-        assert_eq!(pose.len(), self.len(), "pose of another skeleton");
-        assert_eq!(out.0.len(), self.len(), "globals of another skeleton");
-        for joint in self.joints() {
-            self.update_global(joint, pose, out);
-        }
+        self.globals_on(Level::new(), pose, out);
     }
 
-    /// Recomputes `joint` and everything below it after an edit of its local transform; O(joints after it).
+    /// As [`globals`](Self::globals), on a given instruction set; all give the same bits.
+    ///
+    /// # Panics
+    ///
+    /// If `pose` or `out` belongs to a skeleton with another number of joints.
+    pub fn globals_on(&self, level: Level, pose: &Pose, out: &mut Globals) {
+        self.check_sizes(pose, out);
+        let (parents, blocks) = (self.parents(), pose.blocks());
+        dispatch!(level, simd => update(simd, parents, blocks, 0..parents.len(), &mut out.0));
+    }
+
+    /// Recomputes `joint` and everything below it after an edit of its local transform, to the bits of a full pass.
+    ///
+    /// O(joints below it); allocates nothing.
     ///
     /// # Panics
     ///
     /// If `pose` or `out` belongs to a skeleton with another number of joints.
     pub fn globals_below(&self, joint: JointId, pose: &Pose, out: &mut Globals) {
+        self.check_sizes(pose, out);
+        dispatch!(Level::new(), simd => update_below(simd, self, joint, pose.blocks(), &mut out.0));
+    }
+
+    fn check_sizes(&self, pose: &Pose, out: &Globals) {
         assert_eq!(pose.len(), self.len(), "pose of another skeleton");
         assert_eq!(out.0.len(), self.len(), "globals of another skeleton");
-        self.update_global(joint, pose, out);
-        for other in self.joints().skip(joint.index() + 1) {
-            if self.is_below(other, joint) {
-                self.update_global(other, pose, out);
-            }
+    }
+}
+
+#[inline(always)]
+fn update_below<S: Simd>(
+    simd: S,
+    skeleton: &Skeleton,
+    joint: JointId,
+    blocks: &[PoseBlock],
+    out: &mut [GlobalSlot],
+) {
+    let mut generation = joint.index()..joint.index() + 1;
+    while !generation.is_empty() {
+        update(simd, skeleton.parents(), blocks, generation.clone(), out);
+        generation = skeleton.children_of(generation);
+    }
+}
+
+/// Updates the joints in `range`, whose parents are up to date or earlier in it.
+#[inline(always)]
+fn update<S: Simd>(
+    simd: S,
+    parents: &[Option<JointId>],
+    blocks: &[PoseBlock],
+    range: Range<usize>,
+    out: &mut [GlobalSlot],
+) {
+    let mut first = range.start;
+    let mut locals = [[0.0; 4 * LANES]; 3];
+    while first < range.end {
+        let block = first / LANES;
+        local_rows(simd, &blocks[block], &mut locals);
+        let last = range.end.min((block + 1) * LANES);
+        for (joint, parent) in (first..last).zip(&parents[first..last]) {
+            let lane = joint % LANES;
+            let [x, y, z] = &locals;
+            let local = [
+                x.as_chunks().0[lane],
+                y.as_chunks().0[lane],
+                z.as_chunks().0[lane],
+            ];
+            let (done, open) = out.split_at_mut(joint);
+            let rows = match parent {
+                Some(parent) => compose(simd, &done[parent.index()].0, local),
+                None => local,
+            };
+            open[0] = GlobalSlot([rows[0], rows[1], rows[2], LAST_ROW]);
+        }
+        first = last;
+    }
+}
+
+/// The three rows of `parent · local`: row r is p_r0 L_0 + p_r1 L_1 + p_r2 L_2 + (0, 0, 0, p_r3).
+#[inline(always)]
+fn compose<S: Simd>(simd: S, parent: &[[f32; 4]; 4], local: [[f32; 4]; 3]) -> [[f32; 4]; 3] {
+    let l0 = f32x4::load_array(simd, local[0]);
+    let l1 = f32x4::load_array(simd, local[1]);
+    let l2 = f32x4::load_array(simd, local[2]);
+    let mut rows = [[0.0; 4]; 3];
+    for (row, p) in rows.iter_mut().zip(parent) {
+        let translation = f32x4::load_array(simd, [0.0, 0.0, 0.0, p[3]]);
+        let turned = l0 * f32x4::splat(simd, p[0])
+            + l1 * f32x4::splat(simd, p[1])
+            + l2 * f32x4::splat(simd, p[2]);
+        (turned + translation).store_array(row);
+    }
+    rows
+}
+
+/// `parent_from_joint` of eight joints: for each row of the matrices, eight times four columns.
+#[inline(always)]
+fn local_rows<S: Simd>(simd: S, block: &PoseBlock, out: &mut [[f32; 4 * LANES]; 3]) {
+    let rows = matrix_rows(
+        load(simd, &block.rotation),
+        load(simd, &block.translation),
+        load(simd, &block.scale),
+        f32x8::splat(simd, 1.0),
+    );
+    for (columns, out) in rows.into_iter().zip(out) {
+        let [a, b, c, d] = columns;
+        let (a, b) = (simd.split_f32x8(a), simd.split_f32x8(b));
+        let (c, d) = (simd.split_f32x8(c), simd.split_f32x8(d));
+        if let ([low, high], _) = out.as_chunks_mut() {
+            simd.store_four_interleaved_f32x4([a.0, b.0, c.0, d.0], low);
+            simd.store_four_interleaved_f32x4([a.1, b.1, c.1, d.1], high);
         }
     }
+}
 
-    /// True if `joint` is a child of `ancestor`, or a child's child, and so on.
-    pub fn is_below(&self, joint: JointId, ancestor: JointId) -> bool {
-        let mut at = self.parent(joint);
-        while let Some(parent) = at.filter(|parent| *parent >= ancestor) {
-            if parent == ancestor {
-                return true;
-            }
-            at = self.parent(parent);
-        }
-        false
-    }
-
-    fn update_global(&self, joint: JointId, pose: &Pose, out: &mut Globals) {
-        let parent_from_joint = Affine::from(pose.get(joint));
-        let model_from_joint = match self.parent(joint) {
-            Some(parent) => out.get(parent) * parent_from_joint,
-            None => parent_from_joint,
-        };
-        out.set(joint, model_from_joint);
-    }
+/// The 3×4 matrix of T · R · S; `rotation` is unit, xyzw.
+#[inline(always)]
+fn matrix_rows<T>([x, y, z, w]: [T; 4], translation: [T; 3], scale: [T; 3], one: T) -> [[T; 4]; 3]
+where
+    T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T>,
+{
+    let (x2, y2, z2) = (x + x, y + y, z + z);
+    let (xx, yy, zz) = (x * x2, y * y2, z * z2);
+    let (xy, xz, yz) = (x * y2, x * z2, y * z2);
+    let (wx, wy, wz) = (w * x2, w * y2, w * z2);
+    let [sx, sy, sz] = scale;
+    let [tx, ty, tz] = translation;
+    [
+        [(one - (yy + zz)) * sx, (xy - wz) * sy, (xz + wy) * sz, tx],
+        [(xy + wz) * sx, (one - (xx + zz)) * sy, (yz - wx) * sz, ty],
+        [(xz - wy) * sx, (yz + wx) * sy, (one - (xx + yy)) * sz, tz],
+    ]
 }

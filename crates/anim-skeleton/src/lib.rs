@@ -20,14 +20,24 @@
 //! # Ok::<(), anim_skeleton::SkeletonError>(())
 //! ```
 
+pub mod bake;
+pub mod blend;
+pub mod clip;
+mod clip_parts;
 pub mod clip_spec;
 mod error;
 pub mod globals;
+mod kernel;
+pub mod playback;
 pub mod pose;
 pub mod skeleton;
 
+pub use bake::{BakeOptions, BakeReport};
+pub use blend::{Layer, Mode, blend, blend_on, difference};
+pub use clip::Clip;
 pub use clip_spec::{Channel, ClipSpec, JointTrack, MorphChannel};
 pub use error::SkeletonError;
 pub use globals::Globals;
+pub use playback::{Playback, Wrap};
 pub use pose::{Pose, PoseBlock};
 pub use skeleton::{JointId, JointSpec, Skeleton};

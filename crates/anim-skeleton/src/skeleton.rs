@@ -1,5 +1,7 @@
 //! The joint hierarchy: breadth-first inside, the source's order outside.
 
+use std::ops::Range;
+
 use anim_math::Transform;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +39,8 @@ pub struct JointSpec {
 pub struct Skeleton {
     names: Vec<Option<String>>,
     parents: Vec<Option<JointId>>,
+    /// J + 1 places: breadth-first order keeps the children of a joint together, and those of its neighbour behind them.
+    first_child: Vec<u16>,
     rest: Pose,
     source_from_joint: Vec<u16>,
     joint_from_source: Vec<JointId>,
@@ -78,6 +82,7 @@ impl Skeleton {
         }
         Ok(Self {
             names,
+            first_child: first_children(&parents),
             parents,
             rest,
             source_from_joint: order.iter().map(|source| *source as u16).collect(),
@@ -135,10 +140,43 @@ impl Skeleton {
         &self.parents
     }
 
+    /// The children of `joint`, breadth-first.
+    pub fn children(
+        &self,
+        joint: JointId,
+    ) -> impl DoubleEndedIterator<Item = JointId> + ExactSizeIterator + use<> {
+        let children = self.children_of(joint.index()..joint.index() + 1);
+        (children.start as u16..children.end as u16).map(JointId)
+    }
+
+    /// True if `joint` is a child of `ancestor`, or a child's child, and so on.
+    pub fn is_below(&self, joint: JointId, ancestor: JointId) -> bool {
+        let mut at = self.parent(joint);
+        while let Some(parent) = at.filter(|parent| *parent >= ancestor) {
+            if parent == ancestor {
+                return true;
+            }
+            at = self.parent(parent);
+        }
+        false
+    }
+
+    /// The children of neighbouring joints, which are neighbours too: so is every generation below a joint.
+    pub(crate) fn children_of(&self, joints: Range<usize>) -> Range<usize> {
+        usize::from(self.first_child[joints.start])..usize::from(self.first_child[joints.end])
+    }
+
     /// The default pose.
     pub fn rest(&self) -> &Pose {
         &self.rest
     }
+}
+
+/// For each joint, and for one past the last, the number of joints whose parents (if any) come before it.
+fn first_children(parents: &[Option<JointId>]) -> Vec<u16> {
+    (0..=parents.len())
+        .map(|joint| parents.partition_point(|p| p.is_none_or(|p| p.index() < joint)) as u16)
+        .collect()
 }
 
 /// Source indices, roots first, then their children level by level.

@@ -1,9 +1,22 @@
+//! What can be wrong with skin data.
+
 use thiserror::Error;
 
 /// Why data do not make a skin; every variant names the element.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SkinError {
+    /// A skin without joints moves nothing.
+    #[error("the skin has no joints")]
+    NoJoints,
+    /// Bind matrices and joints differ in number.
+    #[error("{found} bind matrices for {joint_count} joints")]
+    BindCount {
+        /// Number of bind matrices.
+        found: usize,
+        /// Length of the skin's joint list.
+        joint_count: usize,
+    },
     /// Per-vertex arrays differ in length.
     #[error("{what}: {found} for {vertex_count} vertices")]
     Count {
@@ -23,6 +36,28 @@ pub enum SkinError {
         joint: usize,
         /// Length of the skin's joint list.
         joint_count: usize,
+    },
+    /// A morph target's arrays differ in length.
+    #[error("morph target {target}: {found} {what} for {expected} vertices")]
+    TargetCount {
+        /// Index of the target.
+        target: usize,
+        /// Which array.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// How many vertices the target lists.
+        expected: usize,
+    },
+    /// A morph target moves a vertex that the mesh does not have.
+    #[error("morph target {target}: vertex {vertex} of {vertex_count} does not exist")]
+    NoVertex {
+        /// Index of the target.
+        target: usize,
+        /// The vertex it names.
+        vertex: u32,
+        /// Number of vertices.
+        vertex_count: usize,
     },
     /// A position, normal, weight, bind matrix or morph delta is NaN or infinite.
     #[error("{what} {index}: not finite")]

@@ -1,14 +1,51 @@
 //! Skinning: any mesh, any number of influences, morph targets first, normals right.
 //!
 //! [`SkinnedMesh`] is the model: vertices in blocks of eight that share a joint list, with everything a frame needs
-//! remapped once. [`VertexBlocks`] is what a frame writes.
+//! remapped once. [`VertexBlocks`] is what a frame writes, [`Palette`] the matrices between the two.
+//!
+//! One frame is three calls, none of which allocates: [`SkinnedMesh::morph`] displaces the rest vertices,
+//! [`SkinnedMesh::palette`] turns a pose into `model_from_bind` matrices, [`SkinnedMesh::linear`] moves the vertices.
+//! All work in model space: a character a kilometre from the origin is as exact as one at it.
+//!
+//! ```
+//! use anim_geom::{Mesh, Vertices};
+//! use anim_math::{Affine, Transform, Vec3};
+//! use anim_skeleton::{Globals, JointSpec, Skeleton};
+//! use anim_skin::{Influences, SkinnedMesh, VertexBlocks};
+//!
+//! let skeleton = Skeleton::new(vec![JointSpec { name: None, parent: None, rest: Transform::IDENTITY }])?;
+//! let mesh = Mesh {
+//!     rest: Vertices { positions: vec![Vec3::x(); 3], normals: vec![Vec3::z(); 3] },
+//!     ..Mesh::default()
+//! };
+//! let joints = [skeleton.joint(0)];
+//! let skin = SkinnedMesh::new(&mesh, &joints, &[Affine::IDENTITY], &Influences::rigid(3), &[])?;
+//!
+//! let mut globals = Globals::new(&skeleton);
+//! globals.set(joints[0], Transform::from_translation(Vec3::y()).into());
+//! let mut palette = skin.palette_buffer();
+//! let mut surface = VertexBlocks::new(skin.vertex_count());
+//! skin.palette(&globals, &mut palette);
+//! skin.linear(skin.rest(), &palette, &mut surface);
+//! assert_eq!(surface.position(0), Vec3::new(1.0, 1.0, 0.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
 pub mod influences;
+pub mod linear;
 pub mod morph;
+pub mod palette;
+mod skin_blocks;
+pub mod skinned_mesh;
+mod vectors;
 pub mod vertex_blocks;
+pub mod weight_rows;
 
 pub use error::SkinError;
 pub use influences::Influences;
 pub use morph::MorphTarget;
+pub use palette::Palette;
+pub use skinned_mesh::SkinnedMesh;
 pub use vertex_blocks::{VertexBlock, VertexBlocks};
+pub use weight_rows::{WeightFault, WeightReport};

@@ -1,0 +1,90 @@
+//! The one place that opens files.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path};
+
+use crate::{AssetError, Document, gltf, pack};
+
+/// Files beyond this size are refused, bytes.
+const LARGEST: u64 = 4 << 30;
+
+/// Reads a character, `.glb`, `.gltf` or `.pack`, told by content, with the buffers beside it.
+///
+/// Buffers are looked for relative to the file and never outside its directory: absolute paths, `..` and other schemes
+/// than `data:` are refused.
+///
+/// # Errors
+///
+/// `IO_ERROR` if a file cannot be read, and what [`gltf::read`] or [`pack::decode`] refuses.
+pub fn load(path: &Path) -> Result<Document, AssetError> {
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let bytes = read_bounded(path).map_err(|message| AssetError {
+        code: "IO_ERROR",
+        location: "byte 0".to_owned(),
+        message,
+    })?;
+    if bytes.starts_with(&pack::MAGIC) {
+        return pack::decode(&bytes);
+    }
+    gltf::read(&bytes, &mut |uri| read_beside(directory, uri))
+}
+
+/// The bytes of the relative URI `uri`, escapes decoded.
+fn read_beside(directory: &Path, uri: &str) -> Result<Vec<u8>, String> {
+    let relative = Path::new(uri);
+    let is_inside = relative
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    // Backslashes and colons make absolute paths and streams on one system, and schemes on all.
+    if uri.is_empty() || !is_inside || uri.contains(['\\', ':', '\0']) {
+        return Err(format!("'{uri}' is not a path inside the file's directory"));
+    }
+    read_bounded(&directory.join(relative))
+}
+
+fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
+    let refuse = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+    let file = File::open(path).map_err(|error| refuse(&error))?;
+    let metadata = file.metadata().map_err(|error| refuse(&error))?;
+    if !metadata.is_file() {
+        return Err(refuse(&"not a file"));
+    }
+    if metadata.len() > LARGEST {
+        return Err(refuse(&"larger than 4 GiB"));
+    }
+    let mut bytes = Vec::with_capacity(metadata.len() as usize);
+    let mut limited = file.take(LARGEST);
+    limited
+        .read_to_end(&mut bytes)
+        .map_err(|error| refuse(&error))?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_outside_the_directory_are_refused() {
+        for uri in [
+            "",
+            "/etc/hostname",
+            "../x.bin",
+            "a/../../x.bin",
+            "C:\\x.bin",
+            "http://host/x.bin",
+            "file:x.bin",
+        ] {
+            let refused = read_beside(Path::new("."), uri).unwrap_err();
+            assert!(refused.contains("not a path inside"), "{uri}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_an_error_with_its_path() {
+        let error = load(Path::new("no/such/file.glb")).unwrap_err();
+        assert_eq!(error.code, "IO_ERROR");
+        assert!(error.message.contains("no/such/file.glb"));
+    }
+}

@@ -1,0 +1,38 @@
+//! glTF 2.0 in its two containers: JSON with buffers beside it, and GLB.
+//!
+//! [`write()`] makes what the official validator passes. [`read`] never panics, and its memory is bounded by the size of the file. What breaks the format's rules but leaves
+//! no doubt is repaired and becomes a [`Finding`](crate::Finding) with the official validator's code and JSON pointer;
+//! what has no meaning (a cycle of nodes, an unknown required extension) is an [`AssetError`](crate::AssetError).
+//!
+//! ```
+//! let text = br#"{"asset": {"version": "2.0"}, "nodes": [{"name": "hip", "translation": [0, 1, 0]}]}"#;
+//! let document = anim_asset::gltf::read(text, &mut |uri| Err(format!("no {uri} here")))?;
+//! assert_eq!(document.nodes[0].rest.translation.y, 1.0);
+//! assert!(document.findings.is_empty());
+//! # Ok::<(), anim_asset::AssetError>(())
+//! ```
+
+mod accessor;
+mod animation;
+mod attribute;
+mod bounds;
+mod budget;
+mod buffer;
+mod container;
+mod influence;
+mod json;
+mod log;
+mod mesh;
+mod morph;
+mod node;
+mod read;
+mod rig;
+mod sampler;
+mod schema;
+mod skin;
+mod triangle;
+mod uri;
+pub mod write;
+
+pub use read::read;
+pub use write::{write, write_json};

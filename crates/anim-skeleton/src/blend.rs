@@ -1,0 +1,447 @@
+//! Blending: several poses of one skeleton into one.
+//!
+//! Overriding layers are averaged by weight and then additive layers, made by [`difference`], are put on top. Rotations
+//! are averaged along the short arc from the heaviest layer, joint by joint, so the order of layers makes no difference
+//! and nothing snaps when a running sum turns away. Where the weights of overriding layers sum to less than one the rest
+//! pose fills up; where they sum to more they are scaled down, so 0.8 and 0.8 is half of each.
+//!
+//! ```
+//! use anim_math::{Transform, Vec3};
+//! use anim_skeleton::{JointSpec, Layer, Mode, Skeleton, blend};
+//!
+//! let skeleton = Skeleton::new(vec![JointSpec { name: None, parent: None, rest: Transform::IDENTITY }])?;
+//! let joint = skeleton.joint(0);
+//! let (mut left, mut out) = (skeleton.rest().clone(), skeleton.rest().clone());
+//! left.set_translation(joint, Vec3::x());
+//! let layer = Layer { pose: &left, weight: 0.25, mask: None, mode: Mode::Override };
+//! blend(skeleton.rest(), &[layer], &mut out);
+//! assert_eq!(out.translation(joint), Vec3::new(0.25, 0.0, 0.0));
+//! # Ok::<(), anim_skeleton::SkeletonError>(())
+//! ```
+
+use std::ops::{Add, Mul, Sub};
+
+use anim_math::lanes::{LANES, Level, Simd, SimdBase, SimdFloat, dispatch, f32x8};
+use anim_math::nalgebra::Quaternion;
+use anim_math::{Quat, Transform};
+
+use crate::kernel::{dot, load, normalize, store};
+use crate::{JointId, Pose, PoseBlock};
+
+/// How a layer meets the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Takes its share of the average.
+    #[default]
+    Override,
+    /// Adds its [`difference`] to the average of the overriding layers, in the order of the layers.
+    Additive,
+}
+
+/// A pose with its say in a blend.
+#[derive(Clone, Copy, Debug)]
+pub struct Layer<'a> {
+    /// A pose of the skeleton, or a [`difference`] of two.
+    pub pose: &'a Pose,
+    /// Not negative; a weight that is negative or not finite counts as 0.
+    pub weight: f32,
+    /// For each joint, breadth-first, a factor of the weight in [0, 1]; without it 1 for all.
+    pub mask: Option<&'a [f32]>,
+    /// How it meets the others.
+    pub mode: Mode,
+}
+
+/// Blends `layers` into `out`.
+///
+/// A layer of weight 0 changes no bit, joint by joint; a joint that a single layer has all to itself keeps that layer's
+/// bits. Additive: q ← q · nlerp(1, δ, w) (δ is on the joint's own side), t ← t + w δ, s ← s (1 + w (δ − 1)).
+/// O(J × layers); allocates nothing.
+///
+/// # Panics
+///
+/// If poses or masks are of another number of joints.
+pub fn blend(rest: &Pose, layers: &[Layer<'_>], out: &mut Pose) {
+    blend_on(Level::new(), rest, layers, out);
+}
+
+/// As [`blend`], on a given instruction set; all give the same bits.
+///
+/// # Panics
+///
+/// If poses or masks are of another number of joints.
+pub fn blend_on(level: Level, rest: &Pose, layers: &[Layer<'_>], out: &mut Pose) {
+    assert_eq!(rest.len(), out.len(), "poses of two skeletons");
+    for layer in layers {
+        assert_eq!(layer.pose.len(), out.len(), "layer of another skeleton");
+        let mask_len = layer.mask.map_or(out.len(), <[f32]>::len);
+        assert_eq!(mask_len, out.len(), "mask of another skeleton");
+    }
+    let blocks = out.blocks_mut();
+    if of_mode(layers, Mode::Override).any(|layer| layer.mask.is_some()) {
+        dispatch!(level, simd => mix_by_lane(simd, rest, layers, blocks));
+    } else if let Some(average) = Average::new(rest, layers) {
+        match average.others().next() {
+            None => blocks.copy_from_slice(average.reference.blocks()),
+            Some(_) => dispatch!(level, simd => mix(simd, &average, blocks)),
+        }
+    } else {
+        dispatch!(level, simd => mix_by_lane(simd, rest, layers, blocks));
+    }
+    if of_mode(layers, Mode::Additive).next().is_some() {
+        dispatch!(level, simd => add(simd, layers, blocks));
+    }
+}
+
+/// What an additive layer is made of: the way from `reference` to `pose`.
+///
+/// δq = reference⁻¹ · pose, δt = pose − reference, δs = pose / reference (1 where the reference is 0): added to
+/// `reference` with weight 1 it gives `pose`. Between equal poses it is the identity to the bit. O(J).
+///
+/// # Panics
+///
+/// If the poses are of different numbers of joints.
+pub fn difference(reference: &Pose, pose: &Pose, out: &mut Pose) {
+    assert_eq!(reference.len(), pose.len(), "poses of two skeletons");
+    assert_eq!(reference.len(), out.len(), "poses of two skeletons");
+    for joint in (0..pose.len() as u16).map(JointId) {
+        let (from, to) = (reference.get(joint), pose.get(joint));
+        let back = from.rotation.inverse().coords.into();
+        let turn = Quaternion::from(product(back, to.rotation.coords.into()));
+        let ratio = |to: f32, from: f32| if from == 0.0 { 1.0 } else { to / from };
+        out.set(
+            joint,
+            Transform {
+                translation: to.translation - from.translation,
+                rotation: Quat::new_unchecked(turn / turn.norm()),
+                scale: to.scale.zip_map(&from.scale, ratio),
+            },
+        );
+    }
+}
+
+/// The layers of a mode that have any weight.
+fn of_mode<'a>(layers: &'a [Layer<'a>], mode: Mode) -> impl Iterator<Item = &'a Layer<'a>> + Clone {
+    layers.iter().filter(move |layer| takes_part(layer, mode))
+}
+
+fn takes_part(layer: &Layer<'_>, mode: Mode) -> bool {
+    layer.mode == mode && layer.weight > 0.0 && layer.weight.is_finite()
+}
+
+/// An average of whole poses, with the heaviest known.
+struct Average<'a> {
+    layers: &'a [Layer<'a>],
+    /// The heaviest: the short arcs start here.
+    reference: &'a Pose,
+    /// Its place among `layers`; none if it is the rest pose.
+    place: Option<usize>,
+    reference_share: f32,
+    rest: &'a Pose,
+    rest_share: f32,
+    /// Share = weight × this.
+    share_of_weight: f32,
+}
+
+impl<'a> Average<'a> {
+    /// `None` if three or more take part and several are the heaviest.
+    fn new(rest: &'a Pose, layers: &'a [Layer<'a>]) -> Option<Self> {
+        let total: f32 = of_mode(layers, Mode::Override)
+            .map(|layer| layer.weight)
+            .sum();
+        let share_of_weight = 1.0 / total.max(1.0);
+        let rest_share = (1.0 - total).max(0.0);
+        let mut average = Self {
+            layers,
+            reference: rest,
+            place: None,
+            reference_share: rest_share,
+            rest,
+            rest_share,
+            share_of_weight,
+        };
+        let mut tied = false;
+        let mut count = usize::from(rest_share > 0.0);
+        let overriding = |(_, layer): &(usize, &Layer<'_>)| takes_part(layer, Mode::Override);
+        for (place, layer) in layers.iter().enumerate().filter(overriding) {
+            count += 1;
+            let share = layer.weight * share_of_weight;
+            tied = tied && share <= average.reference_share || share == average.reference_share;
+            if share > average.reference_share {
+                average.reference = layer.pose;
+                average.place = Some(place);
+                average.reference_share = share;
+            }
+        }
+        (count <= 2 || !tied).then_some(average)
+    }
+
+    /// All that take part but the reference, with their shares.
+    fn others(&self) -> impl Iterator<Item = (&'a Pose, f32)> + Clone {
+        let (place, factor) = (self.place, self.share_of_weight);
+        let fills_up = self.rest_share > 0.0 && place.is_some();
+        let layers = self.layers.iter().enumerate();
+        layers
+            .filter(move |(other, layer)| {
+                Some(*other) != place && takes_part(layer, Mode::Override)
+            })
+            .map(move |(_, layer)| (layer.pose, layer.weight * factor))
+            .chain(fills_up.then_some((self.rest, self.rest_share)))
+    }
+}
+
+#[inline(always)]
+fn mix<S: Simd>(simd: S, average: &Average<'_>, out: &mut [PoseBlock]) {
+    let reference_share = f32x8::splat(simd, average.reference_share);
+    for (index, (out, from)) in out.iter_mut().zip(average.reference.blocks()).enumerate() {
+        let reference = load(simd, &from.rotation);
+        let mut rotation = reference;
+        for part in &mut rotation {
+            *part *= reference_share;
+        }
+        let (moved, scaled) = (load(simd, &from.translation), load(simd, &from.scale));
+        let (mut translation, mut scale) = (moved, scaled);
+        for (pose, share) in average.others() {
+            let to = &pose.blocks()[index];
+            let share = f32x8::splat(simd, share);
+            let other = load(simd, &to.rotation);
+            // Minus the share where the other quaternion is on the far side.
+            let signed = share.copysign(dot(reference, other));
+            add_scaled(&mut rotation, other, signed);
+            add_way(&mut translation, moved, load(simd, &to.translation), share);
+            add_way(&mut scale, scaled, load(simd, &to.scale), share);
+        }
+        store(normalize(simd, rotation), &mut out.rotation);
+        store(translation, &mut out.translation);
+        store(scale, &mut out.scale);
+    }
+}
+
+/// Averages with weights that differ from joint to joint; the heaviest layer is found for each joint.
+#[inline(always)]
+fn mix_by_lane<S: Simd>(simd: S, rest: &Pose, layers: &[Layer<'_>], out: &mut [PoseBlock]) {
+    let zero = f32x8::splat(simd, 0.0);
+    let one = f32x8::splat(simd, 1.0);
+    let overriding = of_mode(layers, Mode::Override);
+    for (index, (out, rest)) in out.iter_mut().zip(rest.blocks()).enumerate() {
+        let mut total = zero;
+        for layer in overriding.clone() {
+            total += weights(simd, layer, index);
+        }
+        let rest_share = (one - total).max(zero);
+        let share_of_weight = one / total.max(one);
+        let rest_rotation = load(simd, &rest.rotation);
+        let mut heaviest = Heaviest {
+            share: rest_share,
+            nearness: one,
+            rotation: rest_rotation,
+        };
+        for layer in overriding.clone() {
+            let rotation = load(simd, &layer.pose.blocks()[index].rotation);
+            let share = weights(simd, layer, index) * share_of_weight;
+            heaviest.compare(simd, share, dot(rotation, rest_rotation).abs(), rotation);
+        }
+        let mut sum = Sum::new(simd);
+        sum.add(heaviest.rotation, rest, rest_share);
+        for layer in overriding.clone() {
+            let share = weights(simd, layer, index) * share_of_weight;
+            sum.add(heaviest.rotation, &layer.pose.blocks()[index], share);
+        }
+        sum.rotation = normalize(simd, sum.rotation);
+        sum.keep_whole(rest, rest_share);
+        for layer in overriding.clone() {
+            let share = weights(simd, layer, index) * share_of_weight;
+            sum.keep_whole(&layer.pose.blocks()[index], share);
+        }
+        store(sum.rotation, &mut out.rotation);
+        store(sum.translation, &mut out.translation);
+        store(sum.scale, &mut out.scale);
+    }
+}
+
+/// The weights of a layer for the joints of one block; 0 in spare lanes.
+#[inline(always)]
+fn weights<S: Simd>(simd: S, layer: &Layer<'_>, block: usize) -> f32x8<S> {
+    let weight = f32x8::splat(simd, layer.weight);
+    match layer.mask {
+        None => weight,
+        Some(mask) => {
+            let mask = &mask[block * LANES..];
+            let mut lanes = [0.0; LANES];
+            for (lane, mask) in lanes.iter_mut().zip(mask) {
+                // Also makes 0 of NaN.
+                *lane = if *mask > 0.0 { mask.min(1.0) } else { 0.0 };
+            }
+            weight * f32x8::load_array(simd, lanes)
+        }
+    }
+}
+
+/// The rotation that short arcs start at, and of several as heavy the one nearest to rest.
+struct Heaviest<S: Simd> {
+    share: f32x8<S>,
+    /// |cos| of half the angle to the rest pose.
+    nearness: f32x8<S>,
+    rotation: [f32x8<S>; 4],
+}
+
+impl<S: Simd> Heaviest<S> {
+    #[inline(always)]
+    fn compare(&mut self, simd: S, share: f32x8<S>, nearness: f32x8<S>, rotation: [f32x8<S>; 4]) {
+        let nearer = share.simd_eq(self.share) & nearness.simd_gt(self.nearness);
+        let wins = share.simd_gt(self.share) | nearer;
+        self.share = simd.select_f32x8(wins, share, self.share);
+        self.nearness = simd.select_f32x8(wins, nearness, self.nearness);
+        for (kept, other) in self.rotation.iter_mut().zip(rotation) {
+            *kept = simd.select_f32x8(wins, other, *kept);
+        }
+    }
+}
+
+/// Weighted sums of the parts of eight joints.
+struct Sum<S: Simd> {
+    simd: S,
+    rotation: [f32x8<S>; 4],
+    translation: [f32x8<S>; 3],
+    scale: [f32x8<S>; 3],
+}
+
+impl<S: Simd> Sum<S> {
+    #[inline(always)]
+    fn new(simd: S) -> Self {
+        let zero = f32x8::splat(simd, 0.0);
+        Self {
+            simd,
+            rotation: [zero; 4],
+            translation: [zero; 3],
+            scale: [zero; 3],
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, reference: [f32x8<S>; 4], block: &PoseBlock, share: f32x8<S>) {
+        let rotation = load(self.simd, &block.rotation);
+        let signed = share.copysign(dot(reference, rotation));
+        add_scaled(&mut self.rotation, rotation, signed);
+        add_scaled(
+            &mut self.translation,
+            load(self.simd, &block.translation),
+            share,
+        );
+        add_scaled(&mut self.scale, load(self.simd, &block.scale), share);
+    }
+
+    /// Where `block` has the whole share, takes its bits.
+    #[inline(always)]
+    fn keep_whole(&mut self, block: &PoseBlock, share: f32x8<S>) {
+        let whole = share.simd_eq(f32x8::splat(self.simd, 1.0));
+        replace(
+            self.simd,
+            whole,
+            &mut self.rotation,
+            load(self.simd, &block.rotation),
+        );
+        replace(
+            self.simd,
+            whole,
+            &mut self.translation,
+            load(self.simd, &block.translation),
+        );
+        replace(
+            self.simd,
+            whole,
+            &mut self.scale,
+            load(self.simd, &block.scale),
+        );
+    }
+}
+
+#[inline(always)]
+fn add_scaled<S: Simd, const N: usize>(
+    sums: &mut [f32x8<S>; N],
+    parts: [f32x8<S>; N],
+    factor: f32x8<S>,
+) {
+    for (sum, part) in sums.iter_mut().zip(parts) {
+        *sum += part * factor;
+    }
+}
+
+/// Adds a part of the way from `from` to `to`; exactly nothing where they are equal.
+#[inline(always)]
+fn add_way<S: Simd, const N: usize>(
+    sums: &mut [f32x8<S>; N],
+    from: [f32x8<S>; N],
+    to: [f32x8<S>; N],
+    share: f32x8<S>,
+) {
+    for (sum, (from, to)) in sums.iter_mut().zip(from.into_iter().zip(to)) {
+        *sum += (to - from) * share;
+    }
+}
+
+#[inline(always)]
+fn replace<S: Simd, const N: usize>(
+    simd: S,
+    lanes: <f32x8<S> as SimdBase<S>>::Mask,
+    parts: &mut [f32x8<S>; N],
+    others: [f32x8<S>; N],
+) {
+    for (part, other) in parts.iter_mut().zip(others) {
+        *part = simd.select_f32x8(lanes, other, *part);
+    }
+}
+
+#[inline(always)]
+fn add<S: Simd>(simd: S, layers: &[Layer<'_>], out: &mut [PoseBlock]) {
+    let zero = f32x8::splat(simd, 0.0);
+    let one = f32x8::splat(simd, 1.0);
+    for layer in of_mode(layers, Mode::Additive) {
+        for (index, (out, delta)) in out.iter_mut().zip(layer.pose.blocks()).enumerate() {
+            let weight = weights(simd, layer, index);
+            let touched = weight.simd_gt(zero);
+            let [x, y, z, w] = load(simd, &delta.rotation);
+            let signed = weight.copysign(w);
+            let turn = [
+                x * signed,
+                y * signed,
+                z * signed,
+                w * signed + (one - weight),
+            ];
+            let base = load(simd, &out.rotation);
+            let mut turned = base;
+            replace(
+                simd,
+                touched,
+                &mut turned,
+                product(base, normalize(simd, turn)),
+            );
+            store(turned, &mut out.rotation);
+            let mut moved = load(simd, &out.translation);
+            let mut shifted = moved;
+            add_scaled(&mut shifted, load(simd, &delta.translation), weight);
+            replace(simd, touched, &mut moved, shifted);
+            store(moved, &mut out.translation);
+            let mut scale = load(simd, &out.scale);
+            let mut scaled = scale;
+            for (part, delta) in scaled.iter_mut().zip(load(simd, &delta.scale)) {
+                *part *= one + (delta - one) * weight;
+            }
+            replace(simd, touched, &mut scale, scaled);
+            store(scale, &mut out.scale);
+        }
+    }
+}
+
+/// The Hamilton product, paired so that conj(q) · q has no rounding in x, y and z.
+#[inline(always)]
+fn product<T>([ax, ay, az, aw]: [T; 4], [bx, by, bz, bw]: [T; 4]) -> [T; 4]
+where
+    T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T>,
+{
+    [
+        (aw * bx + ax * bw) + (ay * bz - az * by),
+        (aw * by + ay * bw) + (az * bx - ax * bz),
+        (aw * bz + az * bw) + (ax * by - ay * bx),
+        aw * bw - (ax * bx + ay * by + az * bz),
+    ]
+}

@@ -1,0 +1,36 @@
+//! What the kernels of this crate share: lanes in, lanes out, unit rotations.
+//!
+//! Everything is `#[inline(always)]`, as it must end up inside the function that was compiled for the instruction set.
+
+use anim_math::lanes::{Lanes, Simd, SimdBase, SimdFloat, f32x8};
+
+/// Loads N parts of eight joints.
+#[inline(always)]
+pub(crate) fn load<S: Simd, const N: usize>(simd: S, parts: &[Lanes; N]) -> [f32x8<S>; N] {
+    let mut loaded = [f32x8::splat(simd, 0.0); N];
+    for (to, from) in loaded.iter_mut().zip(parts) {
+        *to = f32x8::load_array_ref(simd, from);
+    }
+    loaded
+}
+
+/// Stores N parts of eight joints.
+#[inline(always)]
+pub(crate) fn store<S: Simd, const N: usize>(parts: [f32x8<S>; N], out: &mut [Lanes; N]) {
+    for (from, to) in parts.into_iter().zip(out) {
+        from.store_array(to);
+    }
+}
+
+/// Σ aᵢ bᵢ of eight quaternions.
+#[inline(always)]
+pub(crate) fn dot<S: Simd>(a: [f32x8<S>; 4], b: [f32x8<S>; 4]) -> f32x8<S> {
+    a[0] * b[0] + a[1] * b[1] + (a[2] * b[2] + a[3] * b[3])
+}
+
+/// Divides eight quaternions by their lengths.
+#[inline(always)]
+pub(crate) fn normalize<S: Simd>(simd: S, q: [f32x8<S>; 4]) -> [f32x8<S>; 4] {
+    let scale = f32x8::splat(simd, 1.0) / dot(q, q).sqrt();
+    [q[0] * scale, q[1] * scale, q[2] * scale, q[3] * scale]
+}

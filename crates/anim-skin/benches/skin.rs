@@ -1,0 +1,181 @@
+//! Skinning and morphing of 10,000 vertices, positions and normals; throughput in vertices.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "criterion's macros document nothing, and a benchmark may fail"
+)]
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use anim_geom::{Mesh, Vertices};
+use anim_math::lanes::Level;
+use anim_math::{Affine, Transform, Vec3, quat};
+use anim_skeleton::{Globals, JointSpec, Skeleton};
+use anim_skin::{Influences, MorphTarget, Palette, SkinnedMesh, VertexBlocks};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+const LIMBS: usize = 10;
+const JOINTS_A_LIMB: usize = 6;
+const JOINTS: usize = LIMBS * JOINTS_A_LIMB;
+const AROUND: usize = 25;
+const RINGS: usize = 40;
+const VERTICES: usize = LIMBS * RINGS * AROUND;
+
+/// Ten tubes of six joints: weights pass from each joint to the next, three where limbs bend most.
+fn character() -> (Mesh, Influences) {
+    let mut mesh = Mesh::default();
+    let mut influences = Influences {
+        per_vertex: 3,
+        ..Influences::default()
+    };
+    for limb in 0..LIMBS {
+        for ring in 0..RINGS {
+            let along = ring as f32 / RINGS as f32 * (JOINTS_A_LIMB - 1) as f32;
+            let joint = (along as usize).min(JOINTS_A_LIMB - 2);
+            let part = along - joint as f32;
+            let third = if ring % 3 == 0 { 0.1 } else { 0.0 };
+            let other = (joint + 2).min(JOINTS_A_LIMB - 1);
+            for step in 0..AROUND {
+                let turn = quat::from_axis_angle(
+                    Vec3::y(),
+                    step as f32 / AROUND as f32 * std::f32::consts::TAU,
+                );
+                let normal = turn * Vec3::x();
+                let base = Vec3::new(limb as f32, along * 0.2, 0.0);
+                mesh.rest.positions.push(base + normal * 0.1);
+                mesh.rest.normals.push(normal);
+                let first = limb * JOINTS_A_LIMB;
+                influences
+                    .joints
+                    .extend([joint, joint + 1, other].map(|j| (first + j) as u16));
+                influences.weights.extend([1.0 - part, part, third]);
+            }
+        }
+    }
+    (mesh, influences)
+}
+
+/// Four joints a vertex without any coherence: the worst case.
+fn random_influences() -> Influences {
+    let mut state = 1_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as u16
+    };
+    Influences {
+        per_vertex: 4,
+        joints: (0..4 * VERTICES).map(|_| next() % JOINTS as u16).collect(),
+        weights: (0..4 * VERTICES)
+            .map(|_| f32::from(next() % 1000 + 1))
+            .collect(),
+    }
+}
+
+/// 52 shapes that each move a tenth of the mesh, normals too.
+fn shapes() -> Vec<MorphTarget> {
+    let moved = VERTICES / 10;
+    (0..52)
+        .map(|shape| {
+            let first = shape * 173;
+            MorphTarget {
+                name: None,
+                vertices: (first..first + moved)
+                    .map(|v| (v % VERTICES) as u32)
+                    .collect(),
+                positions: vec![Vec3::new(0.01, 0.02, 0.0); moved],
+                normals: vec![Vec3::new(0.1, 0.0, 0.05); moved],
+            }
+        })
+        .collect()
+}
+
+fn skeleton() -> Skeleton {
+    let joint = |joint: usize| JointSpec {
+        name: None,
+        parent: (!joint.is_multiple_of(JOINTS_A_LIMB)).then(|| joint - 1),
+        rest: Transform {
+            rotation: quat::from_axis_angle(Vec3::z(), 0.02 * joint as f32),
+            ..Transform::from_translation(0.2 * Vec3::y())
+        },
+    };
+    Skeleton::new((0..JOINTS).map(joint).collect()).unwrap()
+}
+
+fn bind(mesh: &Mesh, influences: &Influences, targets: &[MorphTarget]) -> SkinnedMesh {
+    let skeleton = skeleton();
+    let joints: Vec<_> = (0..JOINTS).map(|joint| skeleton.joint(joint)).collect();
+    SkinnedMesh::new(
+        mesh,
+        &joints,
+        &[Affine::IDENTITY; JOINTS],
+        influences,
+        targets,
+    )
+    .unwrap()
+}
+
+fn skin(criterion: &mut Criterion) {
+    let (mesh, influences) = character();
+    let skeleton = skeleton();
+    let mut globals = Globals::new(&skeleton);
+    skeleton.globals(skeleton.rest(), &mut globals);
+
+    let tubes = bind(&mesh, &influences, &shapes());
+    let random = bind(&mesh, &random_influences(), &[]);
+    let mut palette = Palette::new(JOINTS);
+    let mut out = VertexBlocks::new(VERTICES);
+    tubes.palette(&globals, &mut palette);
+    let mut stretched = palette.clone();
+    for place in 0..JOINTS {
+        let stretch = Transform {
+            scale: Vec3::new(1.0, 1.2, 1.0),
+            ..Transform::IDENTITY
+        };
+        stretched.set(place, palette.get(place) * Affine::from(stretch));
+    }
+
+    let mut group = criterion.benchmark_group("anim-skin");
+    group.throughput(Throughput::Elements(VERTICES as u64));
+    let cases = [
+        ("linear/10k", &tubes, &palette),
+        (
+            "linear_baseline/10k",
+            &tubes.clone().with_level(Level::baseline()),
+            &palette,
+        ),
+        ("linear_cofactors/10k", &tubes, &stretched),
+        ("linear_random4/10k", &random, &palette),
+    ];
+    for (name, skin, palette) in cases {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| skin.linear(skin.rest(), black_box(palette), &mut out));
+        });
+    }
+    for (name, weight) in [("morph/10k", 0.5), ("morph_at_rest/10k", 0.0)] {
+        let weights = [weight; 52];
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| tubes.morph(black_box(&weights), &mut out));
+        });
+    }
+    let mut vertices = Vertices::default();
+    group.bench_function("to_source_order/10k", |bencher| {
+        bencher.iter(|| tubes.to_source_order(black_box(tubes.rest()), &mut vertices));
+    });
+    group.throughput(Throughput::Elements(JOINTS as u64));
+    group.bench_function("palette/60", |bencher| {
+        bencher.iter(|| tubes.palette(black_box(&globals), &mut palette));
+    });
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(30)
+        .nresamples(5000)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1));
+    targets = skin
+}
+criterion_main!(benches);

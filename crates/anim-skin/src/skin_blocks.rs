@@ -1,0 +1,87 @@
+//! Blocks of eight vertices and the joint list each shares: what makes skinning free of gathers.
+//!
+//! Vertices are sorted by the joints that move them, so neighbours share most of their joints. A block stores the union
+//! of its vertices' joints and, for each, eight weights (0 where a vertex does not follow that joint). A matrix is then
+//! loaded once for eight vertices, and any number of influences is the same loop.
+
+use anim_math::lanes::{LANES, Lanes};
+
+use crate::weight_rows::WeightRows;
+
+/// Eight weights of one joint, aligned so that a load never crosses a cache line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(32))]
+pub(crate) struct WeightLanes(pub(crate) Lanes);
+
+/// ⌈V / 8⌉ joint lists and their weights.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SkinBlocks {
+    ends: Vec<usize>,
+    joints: Vec<u16>,
+    weights: Vec<WeightLanes>,
+}
+
+impl SkinBlocks {
+    /// Packs `rows` in the order given by `source_from_vertex`; spare lanes repeat the last vertex.
+    pub(crate) fn new(rows: &WeightRows, source_from_vertex: &[u32]) -> Self {
+        let mut blocks = Self::default();
+        let mut union = Vec::new();
+        for sources in source_from_vertex.chunks(LANES) {
+            union.clear();
+            for source in sources {
+                union.extend_from_slice(rows.joints(*source as usize));
+            }
+            union.sort_unstable();
+            union.dedup();
+            let start = blocks.joints.len();
+            blocks.joints.extend_from_slice(&union);
+            blocks
+                .weights
+                .resize(start + union.len(), WeightLanes([0.0; LANES]));
+            for lane in 0..LANES {
+                let source = sources[lane.min(sources.len() - 1)] as usize;
+                for (joint, weight) in rows.row(source) {
+                    let place = union.partition_point(|other| *other < joint);
+                    blocks.weights[start + place].0[lane] = weight;
+                }
+            }
+            blocks.ends.push(blocks.joints.len());
+        }
+        blocks
+    }
+
+    /// Where in `joints` and `weights` each of the blocks from `first` on ends, and where the first begins.
+    #[inline(always)]
+    pub(crate) fn from(&self, first: usize) -> (usize, &[usize]) {
+        let start = if first == 0 { 0 } else { self.ends[first - 1] };
+        (start, &self.ends[first..])
+    }
+
+    /// The joints of all blocks, block by block.
+    pub(crate) fn joints(&self) -> &[u16] {
+        &self.joints
+    }
+
+    /// The weights of those joints.
+    pub(crate) fn weights(&self) -> &[WeightLanes] {
+        &self.weights
+    }
+
+    /// Mean length of the joint lists; 0 without blocks.
+    pub(crate) fn mean_joints(&self) -> f32 {
+        match self.ends.len() {
+            0 => 0.0,
+            count => self.joints.len() as f32 / count as f32,
+        }
+    }
+}
+
+/// Source vertices in block order: by joint set, then by source index.
+pub(crate) fn block_order(rows: &WeightRows) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+    order.sort_unstable_by(|a, b| {
+        let joints = |vertex: u32| rows.joints(vertex as usize);
+        joints(*a).cmp(joints(*b)).then(a.cmp(b))
+    });
+    order
+}

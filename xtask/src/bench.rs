@@ -1,0 +1,257 @@
+//! `cargo xtask bench [crate]`: runs the benches and prints what they mean.
+//!
+//! Criterion's own report compares a machine with itself an hour ago. This one puts each median beside other programs'
+//! figures ([`crate::peers`]), our targets and the baseline kept in docs/baseline.json. Quote ratios, not times.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::peers::work;
+use crate::workspace::{array, cargo, metadata, packages, root, run as run_command, text};
+
+/// What to run and what to keep.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// The crate whose benches to run; all of them if absent.
+    package: Option<String>,
+    /// Write the medians to docs/baseline.json.
+    #[arg(long)]
+    save: bool,
+    /// Print the last results without running anything.
+    #[arg(long)]
+    no_run: bool,
+}
+
+/// The median of one bench.
+struct Measured {
+    id: String,
+    /// Nanoseconds an iteration.
+    nanoseconds: f64,
+    /// Elements in an iteration, if the bench says so.
+    elements: Option<f64>,
+}
+
+/// Runs the benches, prints the table and keeps it if asked.
+pub(crate) fn run(options: &Options) -> Result<(), String> {
+    let metadata = metadata()?;
+    let start = SystemTime::now();
+    let chosen: Vec<&str> = packages(&metadata)
+        .iter()
+        .filter(|package| array(&package["targets"]).iter().any(is_bench))
+        .map(|package| text(&package["name"]))
+        .filter(|name| {
+            options
+                .package
+                .as_deref()
+                .is_none_or(|chosen| chosen == *name)
+        })
+        .collect();
+    if chosen.is_empty() {
+        return Err("no such crate has benches".into());
+    }
+    if !options.no_run {
+        for package in &chosen {
+            run_command(cargo().args(["bench", "--benches", "-p", package]))?;
+        }
+    }
+    let since = (!options.no_run).then_some(start);
+    let criterion = Path::new(text(&metadata["target_directory"])).join("criterion");
+    let mut results = measured(&criterion, since);
+    results.retain(|result| {
+        chosen
+            .iter()
+            .any(|name| result.id.split('/').next() == Some(name))
+    });
+    let path = root().join("docs/baseline.json");
+    let mut baseline = read_baseline(&path)?;
+    for line in table(&results, &baseline) {
+        println!("{line}");
+    }
+    if options.save {
+        baseline.extend(
+            results
+                .into_iter()
+                .map(|result| (result.id, result.nanoseconds)),
+        );
+        let json = serde_json::to_string_pretty(&baseline).map_err(|why| why.to_string())?;
+        fs::create_dir_all(root().join("docs")).map_err(|why| format!("docs: {why}"))?;
+        fs::write(&path, json + "\n").map_err(|why| format!("docs/baseline.json: {why}"))?;
+    }
+    Ok(())
+}
+
+fn is_bench(target: &Value) -> bool {
+    array(&target["kind"]).iter().any(|kind| kind == "bench")
+}
+
+/// Nanoseconds an iteration, by bench.
+fn read_baseline(path: &Path) -> Result<BTreeMap<String, f64>, String> {
+    match fs::read_to_string(path) {
+        Ok(json) => serde_json::from_str(&json).map_err(|why| format!("docs/baseline.json: {why}")),
+        Err(_) => Ok(BTreeMap::new()),
+    }
+}
+
+/// Every result below `folder` that is newer than `since`, by id.
+fn measured(folder: &Path, since: Option<SystemTime>) -> Vec<Measured> {
+    let mut results = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        folders.extend(
+            entries
+                .map(|entry| entry.path())
+                .filter(|path| path.is_dir()),
+        );
+        if folder.ends_with("new") && since.is_none_or(|since| is_newer(&folder, since)) {
+            results.extend(read_result(&folder));
+        }
+    }
+    results.sort_by(|a, b| a.id.cmp(&b.id));
+    results
+}
+
+fn is_newer(folder: &Path, since: SystemTime) -> bool {
+    fs::metadata(folder.join("estimates.json"))
+        .and_then(|metadata| metadata.modified())
+        .is_ok_and(|modified| modified >= since)
+}
+
+/// Reads what criterion wrote about one bench.
+fn read_result(folder: &Path) -> Option<Measured> {
+    let json = |name: &str| -> Option<Value> {
+        let path: PathBuf = folder.join(name);
+        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+    };
+    parse_result(&json("benchmark.json")?, &json("estimates.json")?)
+}
+
+fn parse_result(benchmark: &Value, estimates: &Value) -> Option<Measured> {
+    Some(Measured {
+        id: benchmark["full_id"].as_str()?.to_owned(),
+        nanoseconds: estimates["median"]["point_estimate"].as_f64()?,
+        elements: benchmark["throughput"]["Elements"].as_f64(),
+    })
+}
+
+/// One line a bench, and one more for each further peer.
+fn table(results: &[Measured], baseline: &BTreeMap<String, f64>) -> Vec<String> {
+    let mut lines = vec![line(["bench", "ours", "target", "was", "theirs", "", ""])];
+    for result in results {
+        let work = work(&result.id);
+        let (count, unit) = match (work, result.elements) {
+            (Some(work), _) => (work.count, work.unit),
+            (None, Some(elements)) => (elements, "element"),
+            (None, None) => (1.0, "iteration"),
+        };
+        let ours = result.nanoseconds / count;
+        let was = baseline
+            .get(&result.id)
+            .map(|was| format!("{:.2}x", result.nanoseconds / was));
+        let target = work.and_then(|work| work.target);
+        let met = target.map(|target| {
+            let mark = if ours <= target { "met" } else { "MISSED" };
+            format!("{} {mark}", time(target))
+        });
+        let head = [
+            result.id.clone(),
+            format!("{}/{unit}", time(ours)),
+            met.unwrap_or_default(),
+            was.unwrap_or_default(),
+        ];
+        let peers = work.map_or(&[][..], |work| work.peers);
+        let theirs = |peer: &crate::peers::Peer| {
+            let ratio = format!("{:.2}x", peer.nanoseconds / ours);
+            [time(peer.nanoseconds), ratio, peer.source.to_owned()]
+        };
+        let first = peers.first().map(theirs).unwrap_or_default();
+        lines.push(row(&head, &first));
+        for peer in peers.iter().skip(1) {
+            lines.push(row(&Default::default(), &theirs(peer)));
+        }
+    }
+    lines
+}
+
+fn row(head: &[String; 4], tail: &[String; 3]) -> String {
+    let [id, ours, target, was] = head.each_ref().map(String::as_str);
+    let [theirs, ratio, source] = tail.each_ref().map(String::as_str);
+    line([id, ours, target, was, theirs, ratio, source])
+}
+
+fn line(cells: [&str; 7]) -> String {
+    let [id, ours, target, was, theirs, ratio, source] = cells;
+    let line =
+        format!("{id:<40} {ours:>20} {target:>15} {was:>7} {theirs:>9} {ratio:>8}  {source}");
+    line.trim_end().to_owned()
+}
+
+/// A time with three digits and a unit.
+fn time(nanoseconds: f64) -> String {
+    let (value, unit) = match nanoseconds {
+        ns if ns < 1.0e3 => (ns, "ns"),
+        ns if ns < 1.0e6 => (ns / 1.0e3, "µs"),
+        ns if ns < 1.0e9 => (ns / 1.0e6, "ms"),
+        ns => (ns / 1.0e9, "s"),
+    };
+    let digits = if value < 10.0 {
+        2
+    } else if value < 100.0 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn times_have_three_digits() {
+        let cases = [
+            (0.5, "0.50 ns"),
+            (12.34, "12.3 ns"),
+            (4.4e5, "440 µs"),
+            (7.3e6, "7.30 ms"),
+            (2e9, "2.00 s"),
+        ];
+        for (nanoseconds, expected) in cases {
+            assert_eq!(time(nanoseconds), expected);
+        }
+    }
+
+    #[test]
+    fn the_table_compares_with_peers_targets_and_the_baseline() {
+        let result = |id: &str, elements: Value| {
+            let benchmark = json!({ "full_id": id, "throughput": elements });
+            parse_result(&benchmark, &json!({ "median": { "point_estimate": 91.0 } })).unwrap()
+        };
+        let results = [
+            result("anim-skeleton/sample/60", json!(null)),
+            result("new/thing/1", json!({ "Elements": 10 })),
+        ];
+        let baseline = BTreeMap::from([("anim-skeleton/sample/60".to_owned(), 182.0)]);
+        let lines = table(&results, &baseline);
+        assert_eq!(lines.len(), 4, "two peers of the first, none of the second");
+        for part in [
+            "91.0 ns/pose",
+            "100 ns met",
+            "0.50x",
+            "637 ns",
+            "7.00x",
+            "ozz-animation 0.16",
+        ] {
+            assert!(lines[1].contains(part), "{part} in {}", lines[1]);
+        }
+        assert!(lines[2].contains("ACL"));
+        assert!(lines[3].contains("9.10 ns/element"));
+    }
+}
