@@ -1,0 +1,182 @@
+//! Keeps particles out of moving colliders, with friction.
+//!
+//! Each particle is stopped where its path through the substep, as seen from the moving collider, first meets the
+//! surface: signed distance bounds how far it may go before it looks again, so nothing is too fast to be caught. Then
+//! it is pushed to its thickness from the surface, and slides by Coulomb's law relative to the surface. A push out of a
+//! penetration that was there before gives no speed, so a body that starts inside does not explode out.
+
+use anim_geom::Collider;
+use anim_math::{Affine, Transform, Vec3, quat};
+
+/// Paths are followed at least this closely where the model has no thickness, metres.
+const MIN_MARGIN: f32 = 1e-4;
+/// Looks along one path; grazing paths that need more are stopped there.
+const MAX_LOOKS: u32 = 32;
+
+/// Where a contact leaves a particle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resolved {
+    pub(crate) position: Vec3,
+    /// How far to move where it came from, so that its displacement is its speed after the contact times h.
+    pub(crate) shift: Vec3,
+}
+
+/// A collider on its way through one step.
+#[derive(Clone, Debug)]
+pub(crate) struct MovingCollider {
+    start: Transform,
+    end: Transform,
+    end_affine: Affine,
+    rests: bool,
+    friction: f32,
+    /// Where it is at the end of the substep.
+    now: Collider,
+    /// Takes a point that is fixed to it from the beginning of the substep to its end.
+    carry: Affine,
+}
+
+impl MovingCollider {
+    /// * `previous`: where it was at the beginning of the step; `None`: it rests.
+    /// * `origin`: the point that particles are relative to. * `body_friction`: of the particles.
+    pub(crate) fn new(
+        previous: Option<&Collider>,
+        current: &Collider,
+        origin: Vec3,
+        body_friction: f32,
+    ) -> Self {
+        let near = |collider: &Collider| Affine {
+            translation: collider.world_from_shape.translation - origin,
+            ..collider.world_from_shape
+        };
+        let end_affine = near(current);
+        let start_affine = previous.map_or(end_affine, near);
+        let mut now = current.clone();
+        now.world_from_shape = start_affine;
+        Self {
+            start: start_affine.to_transform(),
+            end: end_affine.to_transform(),
+            end_affine,
+            rests: start_affine == end_affine,
+            friction: (body_friction * current.friction).max(0.0).sqrt(),
+            now,
+            carry: Affine::IDENTITY,
+        }
+    }
+
+    /// Moves it on to the fraction `alpha` of the step.
+    pub(crate) fn advance(&mut self, alpha: f32) {
+        if self.rests {
+            return;
+        }
+        let before = self.now.world_from_shape;
+        self.now.world_from_shape = if alpha >= 1.0 {
+            self.end_affine
+        } else {
+            let (start, end) = (&self.start, &self.end);
+            Affine::from(Transform {
+                translation: start.translation + (end.translation - start.translation) * alpha,
+                rotation: quat::slerp(start.rotation, end.rotation, alpha),
+                scale: start.scale + (end.scale - start.scale) * alpha,
+            })
+        };
+        self.carry = before
+            .inverse()
+            .map_or(Affine::IDENTITY, |shape_from_before| {
+                self.now.world_from_shape * shape_from_before
+            });
+    }
+
+    /// False if nothing whose path lies in a ball can come within `margin` of the surface in this substep.
+    pub(crate) fn may_touch(&self, center: Vec3, radius: f32, margin: f32) -> bool {
+        let mut reach = radius;
+        if !self.rests {
+            // Seen from the collider, paths begin in the ball that it carries along.
+            let shift = (self.carry.transform_point(center) - center).norm();
+            let scale = self.carry.linear.column(0).norm();
+            reach = reach.max(radius * scale + shift);
+        }
+        // A NaN means that the ball is not known: look.
+        let clear = self.now.contact(center).distance > reach * 1.001 + margin;
+        !clear
+    }
+
+    /// Where a particle that wants to be at `position` ends up, or `None` if nothing stops it.
+    ///
+    /// * `previous`: where it was at the beginning of the substep. * `thickness`: its distance from the surface, metres.
+    pub(crate) fn resolve(
+        &self,
+        previous: Vec3,
+        position: Vec3,
+        thickness: f32,
+    ) -> Option<Resolved> {
+        let carried = if self.rests {
+            previous
+        } else {
+            self.carry.transform_point(previous)
+        };
+        let path = position - carried;
+        let length = path.norm();
+        let margin = thickness.max(MIN_MARGIN);
+        let contact = self.now.contact(position);
+        if length > margin
+            && contact.distance < length
+            && let Some(fraction) = self.first_touch(carried, path, length, margin)
+        {
+            let (position, kept) = self.impact(carried, path, fraction, thickness);
+            return Some(Resolved {
+                position,
+                shift: position - kept - carried,
+            });
+        }
+        let depth = thickness - contact.distance;
+        if depth <= 0.0 || depth.is_nan() {
+            return None;
+        }
+        let normal = contact.normal;
+        let moved = path + normal * depth;
+        let outward = moved.dot(&normal);
+        let slide = moved - normal * outward;
+        Some(Resolved {
+            position: carried + normal * outward + self.rub(slide, depth),
+            shift: normal * outward.clamp(0.0, depth),
+        })
+    }
+
+    /// Where a path that touches at `fraction` ends, and how far it would go in a substep after that.
+    fn impact(&self, start: Vec3, path: Vec3, fraction: f32, thickness: f32) -> (Vec3, Vec3) {
+        let touch = start + path * fraction;
+        let normal = self.now.contact(touch).normal;
+        let inward = -path.dot(&normal);
+        let kept = self.rub(path + normal * inward, inward);
+        let end = touch + kept * (1.0 - fraction);
+        let contact = self.now.contact(end);
+        let push = (thickness - contact.distance).max(0.0);
+        (end + contact.normal * push, kept)
+    }
+
+    /// What friction leaves of a slide under a push of `depth`: none if it grips.
+    fn rub(&self, slide: Vec3, depth: f32) -> Vec3 {
+        let (distance, grip) = (slide.norm(), self.friction * depth);
+        if distance <= grip {
+            Vec3::zeros()
+        } else {
+            slide * (1.0 - grip / distance)
+        }
+    }
+
+    /// The fraction of the path at which it comes as near as half the margin while going in.
+    fn first_touch(&self, start: Vec3, path: Vec3, length: f32, margin: f32) -> Option<f32> {
+        let mut travelled = 0.0;
+        for _ in 0..MAX_LOOKS {
+            let contact = self.now.contact(start + path * (travelled / length));
+            if contact.distance < margin * 0.5 && contact.normal.dot(&path) < 0.0 {
+                break;
+            }
+            travelled += contact.distance.max(margin * 0.5);
+            if travelled >= length || travelled.is_nan() {
+                return None;
+            }
+        }
+        Some(travelled / length)
+    }
+}

@@ -1,0 +1,54 @@
+//! What the world does to a body during one step, and the trait of whatever answers.
+
+use anim_geom::Collider;
+use anim_math::Vec3;
+
+use crate::{Model, State};
+
+/// The inputs of one step.
+///
+/// ```
+/// use anim_sim::Drive;
+///
+/// let drive = Drive::default();
+/// assert_eq!(drive.gravity.y, -9.81);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Drive<'a> {
+    /// m/s².
+    pub gravity: Vec3,
+    /// Velocity of the air, m/s; felt where the model has drag.
+    pub wind: Vec3,
+    /// Vertices, and where each must be at the end of the step, world space; on the way they move in a straight line.
+    ///
+    /// Any vertex may be pinned, for this step. A vertex that the model pins and this list does not name stays where it
+    /// is. Vertices that do not exist and places that are not finite are ignored.
+    pub pins: &'a [(u32, Vec3)],
+    /// What the body must stay out of, where it is at the end of the step.
+    pub colliders: &'a [Collider],
+    /// Where the colliders of the same index were at its start; those missing rest.
+    pub previous_colliders: &'a [Collider],
+}
+
+impl Default for Drive<'_> {
+    /// Gravity of the Earth, no wind, nothing held and nothing in the way.
+    fn default() -> Self {
+        Self {
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            wind: Vec3::zeros(),
+            pins: &[],
+            colliders: &[],
+            previous_colliders: &[],
+        }
+    }
+}
+
+/// Moves a body in time; owns the scratch that this takes.
+pub trait Solver: Send {
+    /// Advances `state` by `dt`, s. If `dt` is not positive and finite, nothing changes.
+    ///
+    /// # Panics
+    ///
+    /// If the solver or the state was made for a model of another number of particles.
+    fn step(&mut self, model: &Model, drive: &Drive<'_>, dt: f32, state: &mut State);
+}
