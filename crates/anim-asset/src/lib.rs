@@ -3,10 +3,16 @@
 //! A [`Document`] is everything animation needs of a file, in the file's own order, with a list of [`Finding`]s that say
 //! what was wrong and what was done about it. Nothing here opens a file but `load` and `save`.
 
+pub mod baked;
 pub mod document;
+mod document_check;
+mod encode;
 mod error;
 pub mod finding;
+pub mod gltf;
+pub mod pack;
 
 pub use document::{Document, MeshSpec, Node, Primitive, SkinSpec, SurfaceSpec};
+pub use encode::{Format, encode};
 pub use error::AssetError;
 pub use finding::{Finding, Severity};

@@ -26,7 +26,7 @@ pub struct Key<T: Interpolate> {
     /// The value there.
     pub value: T,
     /// Velocity on reaching and on leaving the key, 1/s.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(default)]
     pub velocity: Option<[T::Velocity; 2]>,
 }
 

@@ -34,7 +34,7 @@ impl WideTrack {
     pub fn new(spec: WideTrackSpec) -> Result<Self, CurveError> {
         check_times(spec.times.iter().copied())?;
         let stride = stride(&spec);
-        let expected = spec.times.len() * stride;
+        let expected = spec.times.len().saturating_mul(stride);
         if spec.values.len() != expected {
             return Err(CurveError::ValueCount {
                 keys: spec.times.len(),
@@ -104,7 +104,7 @@ impl WideTrack {
 /// Values stored a key.
 fn stride(spec: &WideTrackSpec) -> usize {
     match spec.interpolation {
-        Interpolation::Cubic => 3 * spec.width,
+        Interpolation::Cubic => spec.width.saturating_mul(3),
         _ => spec.width,
     }
 }

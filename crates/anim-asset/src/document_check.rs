@@ -1,0 +1,266 @@
+//! What every consumer of a document relies on, checked in one place.
+
+use anim_geom::GeomError;
+use anim_skeleton::SkeletonError;
+use anim_skin::{Influences, MorphTarget};
+
+use crate::{AssetError, Document, MeshSpec, Primitive};
+
+impl Document {
+    /// Checks that every index names something, counts agree, parents form no cycle and numbers are finite.
+    ///
+    /// A document that passes makes no later stage panic. Readers give only such documents; check those you build.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong, with a JSON pointer into the document.
+    pub fn check(&self) -> Result<(), AssetError> {
+        self.check_nodes()?;
+        for (scene, roots) in self.scenes.iter().enumerate() {
+            let place = || format!("/scenes/{scene}");
+            in_range(roots, self.nodes.len(), "node", place)?;
+        }
+        for (index, mesh) in self.meshes.iter().enumerate() {
+            check_mesh(mesh, &format!("/meshes/{index}"))?;
+        }
+        for (index, skin) in self.skins.iter().enumerate() {
+            let place = || format!("/skins/{index}");
+            in_range(&skin.joints, self.nodes.len(), "node", place)?;
+            let (joints, matrices) = (skin.joints.len(), skin.joint_from_bind.len());
+            if joints != matrices {
+                return Err(invalid(
+                    place(),
+                    format!("{matrices} matrices for {joints} joints"),
+                ));
+            }
+            if let Some(bad) = skin.joint_from_bind.iter().position(|m| !m.is_finite()) {
+                return Err(invalid(place(), format!("matrix {bad} is not finite")));
+            }
+        }
+        for (index, clip) in self.clips.iter().enumerate() {
+            let joints = clip.channels.iter().map(|channel| channel.joint);
+            let morphs = clip.morphs.iter().map(|channel| channel.joint);
+            let place = || format!("/clips/{index}");
+            in_range(
+                &joints.chain(morphs).collect::<Vec<_>>(),
+                self.nodes.len(),
+                "node",
+                place,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn check_nodes(&self) -> Result<(), AssetError> {
+        self.skeleton().map_err(|error| {
+            let location = match error {
+                SkeletonError::Cycle { joint }
+                | SkeletonError::NoParent { joint, .. }
+                | SkeletonError::NotFinite { joint } => format!("/nodes/{joint}"),
+                _ => "/nodes".to_owned(),
+            };
+            invalid(location, error.to_string())
+        })?;
+        for (index, node) in self.nodes.iter().enumerate() {
+            let place = || format!("/nodes/{index}");
+            in_range(node.mesh.as_slice(), self.meshes.len(), "mesh", place)?;
+            in_range(node.skin.as_slice(), self.skins.len(), "skin", place)?;
+            let targets = node.mesh.map_or(0, |mesh| target_count(&self.meshes[mesh]));
+            check_weights(&node.weights, targets, place)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_mesh(mesh: &MeshSpec, place: &str) -> Result<(), AssetError> {
+    check_weights(&mesh.weights, target_count(mesh), || place.to_owned())?;
+    for (index, primitive) in mesh.primitives.iter().enumerate() {
+        let place = format!("{place}/primitives/{index}");
+        check_primitive(primitive).map_err(|message| invalid(place, message))?;
+    }
+    Ok(())
+}
+
+fn check_primitive(primitive: &Primitive) -> Result<(), String> {
+    let mesh = &primitive.mesh;
+    mesh.check().map_err(|error: GeomError| error.to_string())?;
+    if let Some(bad) = mesh.uvs.iter().position(|uv| !all_finite(uv)) {
+        return Err(format!("texture coordinate {bad} is not finite"));
+    }
+    if !all_finite(&primitive.color) {
+        return Err("the colour is not finite".to_owned());
+    }
+    if let Some(influences) = &primitive.influences {
+        check_influences(influences, mesh.vertex_count())?;
+    }
+    for (index, target) in primitive.targets.iter().enumerate() {
+        check_target(target, mesh.vertex_count())
+            .map_err(|what| format!("target {index}: {what}"))?;
+    }
+    Ok(())
+}
+
+fn check_influences(influences: &Influences, vertex_count: usize) -> Result<(), String> {
+    let expected = influences.per_vertex.checked_mul(vertex_count);
+    let (joints, weights) = (influences.joints.len(), influences.weights.len());
+    if expected != Some(joints) || expected != Some(weights) {
+        let per_vertex = influences.per_vertex;
+        return Err(format!(
+            "{joints} joints and {weights} weights for {vertex_count} vertices with {per_vertex} influences each"
+        ));
+    }
+    match influences.weights.iter().position(|w| !w.is_finite()) {
+        Some(bad) => Err(format!("weight {bad} is not finite")),
+        None => Ok(()),
+    }
+}
+
+fn check_target(target: &MorphTarget, vertex_count: usize) -> Result<(), String> {
+    let moved = target.vertices.len();
+    if !target.vertices.is_sorted_by(|a, b| a < b) {
+        return Err("vertices do not ascend".to_owned());
+    }
+    if let Some(last) = target
+        .vertices
+        .last()
+        .filter(|v| **v as usize >= vertex_count)
+    {
+        return Err(format!("vertex {last} of {vertex_count} does not exist"));
+    }
+    let normals = target.normals.len();
+    if target.positions.len() != moved || !(normals == 0 || normals == moved) {
+        return Err(format!("displacements do not match its {moved} vertices"));
+    }
+    let finite = target
+        .positions
+        .iter()
+        .chain(&target.normals)
+        .all(|v| all_finite(v.as_slice()));
+    if finite {
+        Ok(())
+    } else {
+        Err("a displacement is not finite".to_owned())
+    }
+}
+
+fn check_weights(
+    weights: &[f32],
+    targets: usize,
+    place: impl Fn() -> String,
+) -> Result<(), AssetError> {
+    if !(weights.is_empty() || weights.len() == targets) {
+        let message = format!("{} weights for {targets} morph targets", weights.len());
+        return Err(invalid(place(), message));
+    }
+    if !all_finite(weights) {
+        return Err(invalid(place(), "a morph weight is not finite".to_owned()));
+    }
+    Ok(())
+}
+
+fn target_count(mesh: &MeshSpec) -> usize {
+    mesh.primitives
+        .iter()
+        .map(|p| p.targets.len())
+        .max()
+        .unwrap_or(0)
+}
+
+fn in_range(
+    indices: &[usize],
+    count: usize,
+    what: &str,
+    place: impl Fn() -> String,
+) -> Result<(), AssetError> {
+    match indices.iter().find(|index| **index >= count) {
+        Some(index) => Err(invalid(
+            place(),
+            format!("{what} {index} of {count} does not exist"),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn all_finite(values: &[f32]) -> bool {
+    values.iter().all(|v| v.is_finite())
+}
+
+fn invalid(location: String, message: String) -> AssetError {
+    AssetError {
+        code: "DOCUMENT_INVALID",
+        location,
+        message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anim_geom::Vertices;
+    use anim_math::Vec3;
+
+    use super::*;
+    use crate::Node;
+
+    fn check(change: impl Fn(&mut Document), location: &str) {
+        let vertices = Vertices {
+            positions: vec![Vec3::zeros(), Vec3::x(), Vec3::y()],
+            normals: vec![Vec3::z(); 3],
+        };
+        let mut document = Document {
+            nodes: vec![Node {
+                mesh: Some(0),
+                ..Node::default()
+            }],
+            meshes: vec![MeshSpec {
+                primitives: vec![Primitive {
+                    mesh: anim_geom::Mesh {
+                        rest: vertices,
+                        uvs: Vec::new(),
+                        triangles: vec![[0, 1, 2]],
+                    },
+                    influences: Some(Influences::rigid(3)),
+                    ..Primitive::default()
+                }],
+                ..MeshSpec::default()
+            }],
+            ..Document::default()
+        };
+        assert_eq!(document.check(), Ok(()));
+        change(&mut document);
+        assert_eq!(document.check().unwrap_err().location, location);
+    }
+
+    #[test]
+    fn every_broken_reference_is_named() {
+        check(|d| d.nodes[0].mesh = Some(1), "/nodes/0");
+        check(|d| d.nodes[0].skin = Some(0), "/nodes/0");
+        check(|d| d.nodes[0].parent = Some(0), "/nodes/0");
+        check(|d| d.nodes[0].parent = Some(9), "/nodes/0");
+        check(|d| d.nodes[0].rest.scale.x = f32::NAN, "/nodes/0");
+        check(|d| d.nodes[0].weights = vec![1.0], "/nodes/0");
+        check(|d| d.scenes = vec![vec![3]], "/scenes/0");
+        check(|d| d.meshes[0].weights = vec![0.5], "/meshes/0");
+        let primitive = "/meshes/0/primitives/0";
+        check(
+            |d| d.meshes[0].primitives[0].mesh.triangles[0][1] = 3,
+            primitive,
+        );
+        check(
+            |d| d.meshes[0].primitives[0].influences = Some(Influences::rigid(2)),
+            primitive,
+        );
+        let target = |vertices: &[u32]| MorphTarget {
+            vertices: vertices.to_vec(),
+            positions: vec![Vec3::x(); vertices.len()],
+            ..MorphTarget::default()
+        };
+        check(
+            |d| d.meshes[0].primitives[0].targets = vec![target(&[0, 0])],
+            primitive,
+        );
+        check(
+            |d| d.meshes[0].primitives[0].targets = vec![target(&[3])],
+            primitive,
+        );
+    }
+}
