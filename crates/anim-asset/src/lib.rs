@@ -4,6 +4,7 @@
 //! what was wrong and what was done about it. Nothing here opens a file but [`load`].
 
 pub mod baked;
+pub mod builtin;
 pub mod document;
 mod document_check;
 mod encode;

@@ -20,6 +20,7 @@ mod animation;
 mod buffer;
 mod mesh;
 mod schema;
+mod split;
 
 use anim_math::{Affine, Quat, Transform, Vec3, quat};
 
@@ -79,6 +80,7 @@ fn push_chunk(out: &mut Vec<u8>, kind: &[u8; 4], content: &[u8]) {
 
 /// The JSON without its buffer entry, and the buffer's bytes.
 fn convert(document: &Document) -> (Root, Vec<u8>) {
+    let document = &*split::split_partly_skinned(document);
     let mut buffer = Buffer::default();
     let mut materials = Vec::new();
     let (skins, skin_places) = write_skins(document, &mut buffer);

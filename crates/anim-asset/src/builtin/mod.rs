@@ -1,0 +1,26 @@
+//! Characters without files: an arm, a tube, and a person who walks in a cape.
+//!
+//! Everything is computed, by portable arithmetic alone, so that the same call gives the same bytes on every machine:
+//! material for examples, tests, benchmarks and first steps. Metres, +Y up, facing +Z, soles at y = 0.
+//!
+//! ```
+//! use anim_asset::builtin;
+//!
+//! let person = builtin::humanoid();
+//! assert!(person.check().is_ok());
+//! let names: Vec<_> = person.clips.iter().filter_map(|clip| clip.name.as_deref()).collect();
+//! assert_eq!(names, ["walk", "idle", "wave"]);
+//! ```
+
+mod body;
+mod cape;
+mod figure;
+mod gait;
+mod humanoid;
+mod rig;
+mod standing;
+mod surface;
+mod tube;
+
+pub use humanoid::{CAPE_COLUMNS, Capsule, WALK_SPEED, humanoid, humanoid_capsules};
+pub use tube::{arm, tube};
