@@ -48,3 +48,7 @@ pub struct Outcome {
     /// Steps taken: 1 for an analytic solve, 0 if the pose was left alone.
     pub iterations: u32,
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
