@@ -235,6 +235,14 @@ impl<'a> Source<'a> {
         for (joint, _) in &self.rotations {
             moving[joint.index() / LANES] |= 1 << (joint.index() % LANES);
         }
+        let spare = u8::MAX.checked_shl((self.base.len() % LANES) as u32);
+        if let Some(lanes) = moving.last_mut().filter(|lanes| **lanes != 0) {
+            *lanes |= if self.base.len() % LANES == 0 {
+                0
+            } else {
+                spare.unwrap_or(0)
+            };
+        }
         let time_of = |sample: usize| {
             (f64::from(self.duration) * sample as f64 / intervals.max(1) as f64) as f32
         };

@@ -48,7 +48,7 @@ pub struct Clip {
     pub(crate) rate: f64,
     /// What does not move.
     pub(crate) base: Pose,
-    /// For each block of joints a bit a lane: set where `rotations` has samples.
+    /// For each block of joints a bit a lane: set where `rotations` has samples, and in spare lanes beside them.
     pub(crate) moving: Vec<u8>,
     /// n × A keys, A the number of blocks with a moving rotation, ascending.
     pub(crate) rotations: Vec<RotationKey>,
@@ -66,8 +66,8 @@ pub struct Clip {
 pub(crate) struct RotationKey(pub(crate) [[i16; LANES]; 4]);
 
 impl RotationKey {
-    /// Eight identities.
-    pub(crate) const IDENTITY: Self = Self([[0; LANES], [0; LANES], [0; LANES], [i16::MAX; LANES]]);
+    /// Eight identities; normalising a power of two is exact.
+    pub(crate) const IDENTITY: Self = Self([[0; LANES], [0; LANES], [0; LANES], [1 << 14; LANES]]);
 }
 
 /// What a component of 1 is stored as.

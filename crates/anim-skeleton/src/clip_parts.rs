@@ -42,17 +42,6 @@ impl TryFrom<ClipParts> for Clip {
             parts.moving.len() == joint_count.div_ceil(LANES),
             "moving lanes",
         )?;
-        let last_lanes = match joint_count % LANES {
-            0 => u8::MAX,
-            lanes => (1 << lanes) - 1,
-        };
-        require(
-            parts
-                .moving
-                .last()
-                .is_none_or(|lanes| lanes & !last_lanes == 0),
-            "moving lanes",
-        )?;
         let stride = parts.moving.iter().filter(|lanes| **lanes != 0).count();
         require(
             samples.checked_mul(stride) == Some(parts.rotations.len()),
@@ -129,8 +118,8 @@ fn are_mixable(moving: &[u8], keys: &[RotationKey]) -> bool {
     let one = i64::from(i16::MAX).pow(2);
     keys.iter().enumerate().all(|(place, key)| {
         let next = keys.get(place + moving.len()).unwrap_or(key);
-        let lengths = dots(key, key).map(|square| square > one / 2);
-        let mixes = dots(key, next).map(|dot| dot > -one / 4);
+        let lengths = dots(key, key).map(|square| square > one / 8);
+        let mixes = dots(key, next).map(|dot| dot > -one / 16);
         let lanes = moving[place % moving.len()];
         (0..LANES).all(|lane| lanes >> lane & 1 == 0 || lengths[lane] && mixes[lane])
     })
