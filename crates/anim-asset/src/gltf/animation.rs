@@ -7,7 +7,8 @@ use anim_math::nalgebra::Vector4;
 use anim_math::{Vec3, quat};
 use anim_skeleton::{Channel, ClipSpec, JointTrack, MorphChannel};
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
+use super::element::Component;
 use super::json::Json;
 use super::read::Reader;
 use super::sampler::{self, Sampler};

@@ -1,6 +1,6 @@
 //! JSON values that borrow their text, and lenient typed access to them.
 //!
-//! Access never reports: what has the wrong type reads as absent, because [`schema`](super::schema) has already said
+//! Access never reports: what has the wrong type reads as absent, because [`validate`](super::validate) has already said
 //! so. Strings are borrowed where they have no escapes, so an embedded buffer is not copied, and the memory of all
 //! values is bounded by the length of the text.
 

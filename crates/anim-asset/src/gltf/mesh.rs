@@ -234,7 +234,7 @@ fn normals(
         return Ok(smooth_normals(positions, triangles));
     };
     let mut smooth = None;
-    let is_float = accessor.component == super::accessor::Component::F32;
+    let is_float = accessor.component == super::element::Component::F32;
     let mut repair = |(vertex, normal): (usize, [f32; 3])| {
         let normal = Vec3::from(normal);
         let norm = normal.norm();

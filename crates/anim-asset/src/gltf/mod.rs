@@ -19,6 +19,7 @@ mod bounds;
 mod budget;
 mod buffer;
 mod container;
+mod element;
 mod influence;
 mod json;
 mod log;
@@ -32,5 +33,6 @@ mod schema;
 mod skin;
 mod triangle;
 mod uri;
+mod validate;
 
 pub use read::read;
