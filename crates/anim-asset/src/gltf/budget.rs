@@ -18,7 +18,7 @@ const BASE: usize = 32 << 20;
 /// Granted for each byte of the file.
 const PER_BYTE: usize = 3;
 /// Steps granted to any file.
-const WORK_BASE: u64 = 64 << 20;
+const WORK_BASE: u64 = 32 << 20;
 /// Steps granted for each byte of the file: decoding and checking take up to ten.
 const WORK_PER_BYTE: u64 = 16;
 

@@ -55,8 +55,12 @@ pub fn read(
         log: &log,
         budget: &budget,
     };
-    let (nodes, scenes) = node::nodes(&reader)?;
+    let (mut nodes, scenes) = node::nodes(&reader)?;
     let skins = skin::skins(&reader)?;
+    for node in &mut nodes {
+        // A skin without joints moves nothing, and is already named as wrong.
+        node.skin = node.skin.filter(|skin| !skins[*skin].joints.is_empty());
+    }
     let meshes = mesh::meshes(&reader, &nodes, &skins)?;
     let clips = animation::clips(&reader, &nodes, &meshes)?;
     let mut document = Document {
