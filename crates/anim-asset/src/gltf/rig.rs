@@ -130,7 +130,7 @@ fn check_skin_of_node(
     }
     if node.rest != Transform::IDENTITY {
         let message = "a skinned mesh follows its joints alone, not its node";
-        log.info("NODE_SKINNED_MESH_LOCAL_TRANSFORMS", &place, message);
+        log.warning("NODE_SKINNED_MESH_LOCAL_TRANSFORMS", &place, message);
     }
     let joint = document.skins[skin].joints.first();
     let joint_root = joint.map_or(index, |joint| root_of[*joint]);

@@ -7,6 +7,7 @@
     reason = "a broken test should say where"
 )]
 
+pub(crate) mod build;
 pub(crate) mod reference;
 
 use std::path::{Path, PathBuf};
