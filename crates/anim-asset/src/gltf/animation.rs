@@ -7,8 +7,10 @@ use anim_math::nalgebra::Vector4;
 use anim_math::{Vec3, quat};
 use anim_skeleton::{Channel, ClipSpec, JointTrack, MorphChannel};
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
+use super::element::Component;
 use super::json::Json;
+use super::mesh;
 use super::read::Reader;
 use super::sampler::{self, Sampler};
 use crate::{AssetError, MeshSpec, Node};
@@ -146,12 +148,7 @@ impl Stage<'_, '_> {
     /// Morph targets of the mesh at a node.
     fn target_count(&self, node: &Node) -> usize {
         let mesh = node.mesh.and_then(|mesh| self.meshes.get(mesh));
-        let primitives = mesh.map(|mesh| mesh.primitives.as_slice());
-        let counts = primitives.unwrap_or_default().iter();
-        counts
-            .map(|primitive| primitive.targets.len())
-            .max()
-            .unwrap_or(0)
+        mesh.map_or(0, mesh::target_count)
     }
 
     /// Adds the curve of one channel to `clip`.

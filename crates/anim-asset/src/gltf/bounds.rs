@@ -1,7 +1,8 @@
 //! The values of accessors against what they promise: all finite, and between `min` and `max`.
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
 use super::budget::Budget;
+use super::element::Component;
 use super::json::Json;
 use super::log::Log;
 

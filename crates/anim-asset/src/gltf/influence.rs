@@ -10,6 +10,8 @@ use crate::AssetError;
 
 /// Influences in one set.
 const PER_SET: usize = 4;
+/// Sets beyond this number are not looked for.
+const MAX_SETS: usize = 64;
 
 /// The influences of a primitive at `place`, or `None` if it has no usable set.
 ///
@@ -27,7 +29,7 @@ pub(super) fn influences(
     joint_count: Option<usize>,
 ) -> Result<Option<Influences>, AssetError> {
     let has = |base: &str, set: usize| attributes.get(&format!("{base}_{set}")).is_some();
-    let count = |base: &str| (0..).take_while(|set| has(base, *set)).count();
+    let count = |base: &str| (0..MAX_SETS).take_while(|set| has(base, *set)).count();
     let sets = count("JOINTS").min(count("WEIGHTS"));
     if count("JOINTS") != count("WEIGHTS") {
         let message = format!("{} and {} sets", count("JOINTS"), count("WEIGHTS"));

@@ -94,6 +94,13 @@ fn mesh(
     })
 }
 
+/// The number of morph targets of a mesh, which all its primitives share.
+pub(super) fn target_count(mesh: &MeshSpec) -> usize {
+    // Primitives with fewer have been given empty ones.
+    let first = mesh.primitives.first();
+    first.map_or(0, |primitive| primitive.targets.len())
+}
+
 /// The largest number of targets, which all primitives of a mesh should have.
 fn check_target_counts(reader: &Reader<'_>, primitives: &[Json<'_>], place: &str) -> usize {
     let count = |json: &Json<'_>| json.list("targets").len();
@@ -133,10 +140,12 @@ fn primitive(
     check_counts(reader, attributes, &attributes_place, count);
     let triangles = triangle::triangles(reader, json, place, count)?;
     let normals = normals(reader, attributes, place, &positions, &triangles)?;
-    let uvs = match attribute::find(reader, attributes, "TEXCOORD_0", 2, count) {
+    let mut uvs = match attribute::find(reader, attributes, "TEXCOORD_0", 2, count) {
         Some(accessor) => accessor.floats::<2>(reader.budget)?.unwrap_or_default(),
         None => Vec::new(),
     };
+    let is_bad = |uv: &&mut [f32; 2]| !uv.iter().all(|c| c.is_finite());
+    uvs.iter_mut().filter(is_bad).for_each(|uv| *uv = [0.0; 2]);
     let targets = morph::targets(reader, json, place, count)?;
     let influences = influence::influences(reader, attributes, place, count, joint_count)?;
     Ok(Some(Primitive {
@@ -234,7 +243,7 @@ fn normals(
         return Ok(smooth_normals(positions, triangles));
     };
     let mut smooth = None;
-    let is_float = accessor.component == super::accessor::Component::F32;
+    let is_float = accessor.component == super::element::Component::F32;
     let mut repair = |(vertex, normal): (usize, [f32; 3])| {
         let normal = Vec3::from(normal);
         let norm = normal.norm();

@@ -19,6 +19,7 @@ mod bounds;
 mod budget;
 mod buffer;
 mod container;
+mod element;
 mod influence;
 mod json;
 mod log;
@@ -32,6 +33,7 @@ mod schema;
 mod skin;
 mod triangle;
 mod uri;
+mod validate;
 pub mod write;
 
 pub use read::read;

@@ -2,7 +2,8 @@
 
 use anim_curves::Interpolation;
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
+use super::element::Component;
 use super::json::Json;
 use super::read::{Reader, Usage};
 use crate::AssetError;

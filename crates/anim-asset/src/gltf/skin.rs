@@ -3,7 +3,8 @@
 use anim_math::Affine;
 use anim_math::nalgebra::Matrix4;
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
+use super::element::Component;
 use super::json::Json;
 use super::read::{Reader, Usage};
 use crate::{AssetError, SkinSpec};

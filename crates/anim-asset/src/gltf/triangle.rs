@@ -1,6 +1,7 @@
 //! Triangles of a primitive: lists, strips and fans, with or without indices.
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
+use super::element::Component;
 use super::json::Json;
 use super::read::{Reader, Usage};
 use crate::AssetError;
