@@ -81,7 +81,7 @@ pub fn blend_on(level: Level, rest: &Pose, layers: &[Layer<'_>], out: &mut Pose)
         dispatch!(level, simd => mix_by_lane(simd, rest, layers, blocks));
     } else if let Some(average) = Average::new(rest, layers) {
         match average.others() {
-            [] => blocks.copy_from_slice(average.reference.0.blocks()),
+            [] => blocks.copy_from_slice(average.reference.0),
             _ => dispatch!(level, simd => mix(simd, &average, blocks)),
         }
     } else {
@@ -134,8 +134,8 @@ const MOST: usize = 8;
 /// An average of whole poses, with the heaviest known, and their shares.
 struct Average<'a> {
     /// The heaviest: the short arcs start here.
-    reference: (&'a Pose, f32),
-    others: [(&'a Pose, f32); MOST],
+    reference: (&'a [PoseBlock], f32),
+    others: [(&'a [PoseBlock], f32); MOST],
     count: usize,
 }
 
@@ -145,6 +145,7 @@ impl<'a> Average<'a> {
         let overriding = of_mode(layers, Mode::Override);
         let total: f32 = overriding.clone().map(|layer| layer.weight).sum();
         let share_of_weight = 1.0 / total.max(1.0);
+        let rest = rest.blocks();
         let mut average = Self {
             reference: (rest, (1.0 - total).max(0.0)),
             others: [(rest, 0.0); MOST],
@@ -152,7 +153,7 @@ impl<'a> Average<'a> {
         };
         let mut tied = false;
         for layer in overriding {
-            let mut lighter = (layer.pose, layer.weight * share_of_weight);
+            let mut lighter = (layer.pose.blocks(), layer.weight * share_of_weight);
             tied = lighter.1 == average.reference.1 || tied && lighter.1 < average.reference.1;
             if lighter.1 > average.reference.1 {
                 std::mem::swap(&mut lighter, &mut average.reference);
@@ -166,7 +167,7 @@ impl<'a> Average<'a> {
     }
 
     /// All that take part but the reference.
-    fn others(&self) -> &[(&'a Pose, f32)] {
+    fn others(&self) -> &[(&'a [PoseBlock], f32)] {
         &self.others[..self.count]
     }
 }
@@ -174,7 +175,7 @@ impl<'a> Average<'a> {
 #[inline(always)]
 fn mix<S: Simd>(simd: S, average: &Average<'_>, out: &mut [PoseBlock]) {
     let reference_share = f32x8::splat(simd, average.reference.1);
-    let blocks = out.iter_mut().zip(average.reference.0.blocks());
+    let blocks = out.iter_mut().zip(average.reference.0);
     for (index, (out, from)) in blocks.enumerate() {
         let reference = load(simd, &from.rotation);
         let mut rotation = reference;
@@ -183,8 +184,8 @@ fn mix<S: Simd>(simd: S, average: &Average<'_>, out: &mut [PoseBlock]) {
         }
         let (moved, scaled) = (load(simd, &from.translation), load(simd, &from.scale));
         let (mut translation, mut scale) = (moved, scaled);
-        for (pose, share) in average.others() {
-            let to = &pose.blocks()[index];
+        for (blocks, share) in average.others() {
+            let to = &blocks[index];
             let share = f32x8::splat(simd, *share);
             let other = load(simd, &to.rotation);
             // Minus the share where the other quaternion is on the far side.
