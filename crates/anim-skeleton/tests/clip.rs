@@ -411,7 +411,7 @@ fn largest_error(spec: &ClipSpec, clip: &Clip, skeleton: &Skeleton, steps: usize
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn random_clips_are_baked_within_the_tolerance(seed in any::<u64>()) {
