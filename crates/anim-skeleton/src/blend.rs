@@ -250,12 +250,17 @@ fn weights<S: Simd>(simd: S, layer: &Layer<'_>, block: usize) -> f32x8<S> {
         None => weight,
         Some(mask) => {
             let mask = &mask[block * LANES..];
-            let mut lanes = [0.0; LANES];
-            for (lane, mask) in lanes.iter_mut().zip(mask) {
-                // Also makes 0 of NaN.
-                *lane = if *mask > 0.0 { mask.min(1.0) } else { 0.0 };
-            }
-            weight * f32x8::load_array(simd, lanes)
+            let lanes = match mask.first_chunk() {
+                Some(lanes) => f32x8::load_array_ref(simd, lanes),
+                None => {
+                    let mut lanes = [0.0; LANES];
+                    lanes[..mask.len()].copy_from_slice(mask);
+                    f32x8::load_array(simd, lanes)
+                }
+            };
+            let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
+            // Also makes 0 of NaN.
+            weight * simd.select_f32x8(lanes.simd_gt(zero), lanes.min(one), zero)
         }
     }
 }
