@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use anim_geom::{Collider, Shape};
-use anim_math::Affine;
+use anim_math::{Affine, Vec3};
 use anim_particles::{Effect, EffectSpec, Emission, Particles};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
@@ -25,6 +25,7 @@ fn step(criterion: &mut Criterion) {
     let floor = Collider::new(Shape::Plane, Affine::IDENTITY);
     let ball = Collider::new(Shape::Sphere { radius: 0.5 }, Affine::IDENTITY);
     let emission = Emission {
+        position: Vec3::y(),
         rate: COUNT as f32,
         ..Emission::default()
     };

@@ -5,13 +5,17 @@
 //! it is pushed to its thickness from the surface, and slides by Coulomb's law relative to the surface. A push out of a
 //! penetration that was there before gives no speed, so a body that starts inside does not explode out.
 
-use anim_geom::Collider;
+use anim_geom::shape::Placed;
+use anim_geom::{Collider, Contact};
 use anim_math::{Affine, Transform, Vec3, quat};
 
 /// Paths are followed at least this closely where the model has no thickness, metres.
 const MIN_MARGIN: f32 = 1e-4;
 /// Looks along one path; grazing paths that need more are stopped there.
 const MAX_LOOKS: u32 = 32;
+
+/// Particles deeper than this inside a mesh are not pushed out, metres; searching deeper would cost all others.
+const MESH_DEPTH: f32 = 0.1;
 
 /// Where a contact leaves a particle.
 #[derive(Clone, Copy, Debug)]
@@ -86,50 +90,72 @@ impl MovingCollider {
             });
     }
 
+    /// The collider made ready for many particles in this substep, or `None` if its frame is degenerate.
+    pub(crate) fn obstacle(&self) -> Option<Obstacle<'_>> {
+        Some(Obstacle {
+            collider: self,
+            placed: self.now.placed()?,
+        })
+    }
+}
+
+/// A collider at the end of a substep.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Obstacle<'a> {
+    collider: &'a MovingCollider,
+    placed: Placed<'a>,
+}
+
+impl Obstacle<'_> {
     /// False if nothing whose path lies in a ball can come within `margin` of the surface in this substep.
     pub(crate) fn may_touch(&self, center: Vec3, radius: f32, margin: f32) -> bool {
+        let MovingCollider { rests, carry, .. } = self.collider;
         let mut reach = radius;
-        if !self.rests {
+        if !rests {
             // Seen from the collider, paths begin in the ball that it carries along.
-            let shift = (self.carry.transform_point(center) - center).norm();
-            let scale = self.carry.linear.column(0).norm();
-            reach = reach.max(radius * scale + shift);
+            let shift = (carry.transform_point(center) - center).norm();
+            reach = reach.max(radius * carry.linear.column(0).norm() + shift);
         }
-        // A NaN means that the ball is not known: look.
-        let clear = self.now.contact(center).distance > reach * 1.001 + margin;
-        !clear
+        if !(reach.is_finite() && center.iter().all(|c| c.is_finite())) {
+            // The ball is not known: look.
+            return true;
+        }
+        let limit = reach * 1.001 + margin;
+        self.placed.contact_within(center, limit).is_some()
     }
 
     /// Where a particle that wants to be at `position` ends up, or `None` if nothing stops it.
     ///
     /// * `previous`: where it was at the beginning of the substep. * `thickness`: its distance from the surface, metres.
+    #[inline]
     pub(crate) fn resolve(
         &self,
         previous: Vec3,
         position: Vec3,
         thickness: f32,
     ) -> Option<Resolved> {
-        let carried = if self.rests {
+        let carried = if self.collider.rests {
             previous
         } else {
-            self.carry.transform_point(previous)
+            self.collider.carry.transform_point(previous)
         };
         let path = position - carried;
         let length = path.norm();
+        let reach = length + thickness.max(MESH_DEPTH);
+        let contact = self.placed.contact_within(position, reach)?;
         let margin = thickness.max(MIN_MARGIN);
-        let contact = self.now.contact(position);
         if length > margin
             && contact.distance < length
-            && let Some(fraction) = self.first_touch(carried, path, length, margin)
+            && let Some((fraction, touch)) = self.first_touch(carried, path, length, margin)
         {
-            let (position, kept) = self.impact(carried, path, fraction, thickness);
+            let (position, kept) = self.impact(carried, path, fraction, touch, thickness);
             return Some(Resolved {
                 position,
                 shift: position - kept - carried,
             });
         }
         let depth = thickness - contact.distance;
-        if depth <= 0.0 || depth.is_nan() {
+        if depth <= 0.0 {
             return None;
         }
         let normal = contact.normal;
@@ -143,20 +169,27 @@ impl MovingCollider {
     }
 
     /// Where a path that touches at `fraction` ends, and how far it would go in a substep after that.
-    fn impact(&self, start: Vec3, path: Vec3, fraction: f32, thickness: f32) -> (Vec3, Vec3) {
-        let touch = start + path * fraction;
-        let normal = self.now.contact(touch).normal;
-        let inward = -path.dot(&normal);
-        let kept = self.rub(path + normal * inward, inward);
-        let end = touch + kept * (1.0 - fraction);
-        let contact = self.now.contact(end);
-        let push = (thickness - contact.distance).max(0.0);
-        (end + contact.normal * push, kept)
+    fn impact(
+        &self,
+        start: Vec3,
+        path: Vec3,
+        fraction: f32,
+        touch: Contact,
+        thickness: f32,
+    ) -> (Vec3, Vec3) {
+        let inward = -path.dot(&touch.normal);
+        let kept = self.rub(path + touch.normal * inward, inward);
+        let end = start + path * fraction + kept * (1.0 - fraction);
+        let push = match self.placed.contact_within(end, thickness.max(MESH_DEPTH)) {
+            Some(contact) => contact.normal * (thickness - contact.distance).max(0.0),
+            None => Vec3::zeros(),
+        };
+        (end + push, kept)
     }
 
     /// What friction leaves of a slide under a push of `depth`: none if it grips.
     fn rub(&self, slide: Vec3, depth: f32) -> Vec3 {
-        let (distance, grip) = (slide.norm(), self.friction * depth);
+        let (distance, grip) = (slide.norm(), self.collider.friction * depth);
         if distance <= grip {
             Vec3::zeros()
         } else {
@@ -164,19 +197,29 @@ impl MovingCollider {
         }
     }
 
-    /// The fraction of the path at which it comes as near as half the margin while going in.
-    fn first_touch(&self, start: Vec3, path: Vec3, length: f32, margin: f32) -> Option<f32> {
+    /// The fraction of the path at which it comes as near as half the margin while going in, and the contact there.
+    fn first_touch(
+        &self,
+        start: Vec3,
+        path: Vec3,
+        length: f32,
+        margin: f32,
+    ) -> Option<(f32, Contact)> {
         let mut travelled = 0.0;
+        let mut last = None;
         for _ in 0..MAX_LOOKS {
-            let contact = self.now.contact(start + path * (travelled / length));
+            let fraction = travelled / length;
+            let limit = length - travelled + MESH_DEPTH;
+            let contact = self.placed.contact_within(start + path * fraction, limit)?;
+            last = Some((fraction, contact));
             if contact.distance < margin * 0.5 && contact.normal.dot(&path) < 0.0 {
                 break;
             }
             travelled += contact.distance.max(margin * 0.5);
-            if travelled >= length || travelled.is_nan() {
+            if travelled >= length {
                 return None;
             }
         }
-        Some(travelled / length)
+        last
     }
 }

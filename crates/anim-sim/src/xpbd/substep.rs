@@ -102,8 +102,8 @@ impl Substep<'_> {
         }
         let (center, radius) =
             dispatch!(self.level, simd => bounds(simd, self.h, positions, predicted, velocities));
-        for collider in self.colliders {
-            if !collider.may_touch(center, radius, self.thickness) {
+        for obstacle in self.colliders.iter().filter_map(MovingCollider::obstacle) {
+            if !obstacle.may_touch(center, radius, self.thickness) {
                 continue;
             }
             let particles = positions.iter_mut().zip(predicted.iter_mut());
@@ -114,7 +114,7 @@ impl Substep<'_> {
                 }
                 let step = Vec3::new(velocity[0], velocity[1], velocity[2]) * self.h;
                 let began = Vec3::new(predicted[0], predicted[1], predicted[2]) - step;
-                let Some(contact) = collider.resolve(began, Vec3::new(x, y, z), self.thickness)
+                let Some(contact) = obstacle.resolve(began, Vec3::new(x, y, z), self.thickness)
                 else {
                     continue;
                 };
