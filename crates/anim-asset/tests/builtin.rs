@@ -158,8 +158,18 @@ fn the_person_is_as_tall_as_promised_and_stands_on_the_ground() {
     });
     assert!((high - 1.75).abs() < 0.02, "{high}");
     assert!(low.abs() < 0.01, "{low}");
-    // The nose is what reaches furthest forward of the head.
     assert_eq!(document.skins[0].joints.len(), 25);
+    // The nose is what reaches furthest forward of the upper body.
+    let upper = document.meshes[0]
+        .primitives
+        .iter()
+        .flat_map(|p| &p.mesh.rest.positions)
+        .filter(|p| p.y > 1.0);
+    let foremost = upper.max_by(|a, b| a.z.total_cmp(&b.z)).unwrap();
+    assert!(
+        (foremost.y - 1.615).abs() < 0.02 && foremost.x.abs() < 0.02,
+        "{foremost:?}"
+    );
 }
 
 /// Walking, each foot touches the ground from phase 0 to 19/32 of its own cycle.

@@ -7,11 +7,11 @@ mod samples;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anim_asset::{Document, Format, MeshSpec, Node, Primitive, SkinSpec, encode, gltf};
+use anim_asset::{Document, Format, MeshSpec, Node, Primitive, SkinSpec, baked, encode, gltf};
 use anim_curves::{Interpolation, Key, Track};
-use anim_geom::Mesh;
+use anim_geom::{Mesh, Vertices};
 use anim_math::{Quat, Transform, Vec3};
-use anim_skeleton::{Channel, ClipSpec, JointTrack};
+use anim_skeleton::{Channel, ClipSpec, JointTrack, MorphChannel};
 use anim_skin::{Influences, MorphTarget};
 use serde_json::Value;
 
@@ -46,6 +46,15 @@ fn impossible() -> Document {
         ..MeshSpec::default()
     });
     document.skins.push(SkinSpec::default());
+    // Parents in a circle, one that does not exist, and a skin of two trees.
+    let first = document.nodes.len();
+    document
+        .nodes
+        .extend([first + 1, first, 999].map(|parent| Node {
+            parent: Some(parent),
+            ..Node::default()
+        }));
+    document.skins[0].joints[1] = first;
     let primitive = &mut document.meshes[0].primitives[0];
     primitive.mesh.rest.normals[0] = Vec3::zeros();
     primitive.mesh.uvs[0] = [f32::NAN, 0.0];
@@ -131,12 +140,49 @@ fn partly_skinned() -> Document {
     document
 }
 
+/// A strip that bends freely, as a simulation would give it.
+fn simulated() -> Document {
+    let mesh = samples::strip(20);
+    let frame = |frame: i32| {
+        let bent = |p: &Vec3| p + Vec3::z() * p.y * p.y * 0.1 * frame as f32;
+        Vertices {
+            positions: mesh.rest.positions.iter().map(bent).collect(),
+            normals: mesh.rest.normals.clone(),
+        }
+    };
+    let frames: Vec<Vertices> = (0..10).map(frame).collect();
+    let animation = baked::vertex_animation(&mesh.rest, 30.0, 3, &frames).unwrap();
+    Document {
+        nodes: vec![Node {
+            mesh: Some(0),
+            ..Node::default()
+        }],
+        meshes: vec![MeshSpec {
+            primitives: vec![Primitive {
+                mesh,
+                targets: animation.targets,
+                ..Primitive::default()
+            }],
+            ..MeshSpec::default()
+        }],
+        clips: vec![ClipSpec {
+            morphs: vec![MorphChannel {
+                joint: 0,
+                track: animation.weights,
+            }],
+            ..ClipSpec::default()
+        }],
+        ..Document::default()
+    }
+}
+
 fn documents() -> Vec<(&'static str, Document)> {
     vec![
         ("empty", Document::default()),
         ("everything", samples::everything()),
         ("impossible", impossible()),
         ("large", large()),
+        ("simulated", simulated()),
         ("partly_skinned", partly_skinned()),
         ("arm", anim_asset::builtin::arm()),
         ("humanoid", anim_asset::builtin::humanoid()),

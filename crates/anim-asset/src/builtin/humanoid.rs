@@ -1,3 +1,5 @@
+//! The person as a document, and the capsules that cloth collides with.
+
 use serde::Serialize;
 
 use super::body::body;
