@@ -80,7 +80,7 @@ fn mesh(
     }
     let mut weights = json.numbers("weights");
     if !weights.is_empty() && weights.len() != target_count {
-        let message = format!("{} weights for {target_count} targets", weights.len());
+        let message = format_args!("{} weights for {target_count} targets", weights.len());
         let place = format!("{place}/weights");
         reader
             .log
@@ -109,7 +109,7 @@ fn check_target_counts(reader: &Reader<'_>, primitives: &[Json<'_>], place: &str
         if count(json) != first {
             let what = if count(json) == 0 { "" } else { "/targets" };
             let place = format!("{place}/primitives/{index}{what}");
-            let message = format!(
+            let message = format_args!(
                 "{} targets, but the first primitive has {first}; empty ones are added",
                 count(json)
             );
@@ -211,7 +211,7 @@ fn check_counts(reader: &Reader<'_>, attributes: &Json<'_>, place: &str, count: 
     for (name, index) in attributes.members() {
         let accessor = index.as_count().and_then(|index| reader.accessor(index));
         if let Some(accessor) = accessor.filter(|accessor| accessor.count != count) {
-            let message = format!("{} for {count} positions; not used", accessor.count);
+            let message = format_args!("{} for {count} positions; not used", accessor.count);
             let place = format!("{place}/{name}");
             let code = "MESH_PRIMITIVE_UNEQUAL_ACCESSOR_COUNT";
             reader.log.error(code, place, message);
@@ -254,7 +254,7 @@ fn normals(
             } else {
                 "replaced by a smooth one"
             };
-            let message = format!("vertex {vertex}: a normal of length {norm}, {done}");
+            let message = format_args!("vertex {vertex}: a normal of length {norm}, {done}");
             let place = format!("{place}/attributes/NORMAL");
             log.error("ACCESSOR_VECTOR3_NON_UNIT", place, message);
         }
