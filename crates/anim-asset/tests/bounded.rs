@@ -99,13 +99,38 @@ fn memory_is_bounded_by_the_size_of_the_file() {
 
     let accessors = repeat(
         r#"{"bufferView":0,"componentType":5121,"type":"SCALAR","count":1048576,"min":[0],"max":[0]}"#,
-        1_000,
+        200,
     );
     let shared = format!(
         r#""accessors":{accessors},"bufferViews":[{{"buffer":0,"byteLength":1048576}}],
         "buffers":[{{"byteLength":1048576,"uri":"b"}}]"#
     );
-    check("1000 accessors of the same bytes", &shared, &data);
+    check("200 accessors of the same bytes", &shared, &data);
+
+    let bad = shared
+        .replace("5121", "5126")
+        .replace("\"count\":1048576", "\"count\":4096")
+        .replace("1048576", "16384");
+    check("200 accessors of NaN", &bad, &[255; 16384]);
+
+    let sets: Vec<String> = (0..50_000)
+        .map(|set| format!(r#""JOINTS_{set}":0,"WEIGHTS_{set}":0"#))
+        .collect();
+    let sets = format!(
+        r#""meshes":[{{"primitives":[{{"attributes":{{"POSITION":0,{}}}}}]}}],
+        "accessors":[{{"componentType":5126,"type":"VEC3","count":4}}]"#,
+        sets.join(",")
+    );
+    check("50000 sets of joints", &sets, &[]);
+
+    let crowd = format!(
+        r#""scenes":{},"nodes":{},"skins":[{{"joints":[0]}}],"meshes":[{{"primitives":{}}}],
+        "accessors":[{{"componentType":5126,"type":"VEC3","count":1}}]"#,
+        repeat(r#"{"nodes":[0,1]}"#, 5_000),
+        repeat(r#"{"mesh":0,"skin":0,"weights":[1]}"#, 20_000),
+        repeat(r#"{"attributes":{"POSITION":0,"JOINTS_0":0}}"#, 20_000),
+    );
+    check("20000 nodes with 20000 primitives", &crowd, &[]);
 
     let keys = r#""accessors":[{"bufferView":0,"componentType":5126,"type":"SCALAR","count":50000},
         {"componentType":5121,"normalized":true,"type":"VEC4","count":50000}],

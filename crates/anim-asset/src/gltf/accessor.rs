@@ -92,7 +92,7 @@ impl<'a> Accessor<'a> {
             let found = json.list(bound).len();
             // Lengths that no element has are already named.
             if [1, 2, 3, 4, 9, 16].contains(&found) && found != shape.len() {
-                let message = format!("{found} numbers for {} components", shape.len());
+                let message = format_args!("{found} numbers for {} components", shape.len());
                 let place = format!("{place}/{bound}");
                 log.error("ARRAY_LENGTH_NOT_IN_LIST", place, message);
             }
@@ -128,7 +128,7 @@ impl<'a> Accessor<'a> {
         let packed = self.shape.packed_size(self.component);
         let stride = view.stride.unwrap_or(packed);
         if stride < size {
-            let message = format!("elements of {size} bytes, {stride} apart");
+            let message = format_args!("elements of {size} bytes, {stride} apart");
             log.error("ACCESSOR_SMALL_BYTESTRIDE", &place, message);
             return Base::Missing;
         }
@@ -144,7 +144,7 @@ impl<'a> Accessor<'a> {
             } else {
                 place
             };
-            let message = format!("{needed} bytes of a view of {}", view.length);
+            let message = format_args!("{needed} bytes of a view of {}", view.length);
             log.error("ACCESSOR_TOO_LONG", place, message);
             return Base::Missing;
         }
@@ -161,17 +161,17 @@ impl<'a> Accessor<'a> {
         let place = self.place();
         let size = self.component.size();
         if !self.offset.is_multiple_of(size) {
-            let message = format!("{} is not a multiple of {size}", self.offset);
+            let message = format_args!("{} is not a multiple of {size}", self.offset);
             let place = format!("{place}/byteOffset");
             log.error("ACCESSOR_OFFSET_ALIGNMENT", place, message);
         }
         let total = view.offset.saturating_add(self.offset);
         if !total.is_multiple_of(size) {
-            let message = format!("starts at byte {total}, not at a multiple of {size}");
+            let message = format_args!("starts at byte {total}, not at a multiple of {size}");
             log.error("ACCESSOR_TOTAL_OFFSET_ALIGNMENT", &place, message);
         }
         if self.shape.is_matrix() && !self.offset.is_multiple_of(4) {
-            let message = format!("{} is not a multiple of 4", self.offset);
+            let message = format_args!("{} is not a multiple of 4", self.offset);
             let place = format!("{place}/byteOffset");
             log.error("ACCESSOR_MATRIX_ALIGNMENT", place, message);
         }
@@ -181,7 +181,7 @@ impl<'a> Accessor<'a> {
         let place = format!("{}/sparse", self.place());
         let count = json.count("count")?;
         if count > self.count {
-            let message = format!("{count} of {} elements", self.count);
+            let message = format_args!("{count} of {} elements", self.count);
             let place = format!("{place}/count");
             log.error("ACCESSOR_SPARSE_COUNT_OUT_OF_RANGE", place, message);
         }
@@ -198,13 +198,14 @@ impl<'a> Accessor<'a> {
             }
             let total = view.offset.saturating_add(offset);
             if !total.is_multiple_of(alignment) {
-                let message = format!("starts at byte {total}, not at a multiple of {alignment}");
+                let message =
+                    format_args!("starts at byte {total}, not at a multiple of {alignment}");
                 let place = format!("{place}/{name}");
                 log.error("ACCESSOR_TOTAL_OFFSET_ALIGNMENT", place, message);
             }
             let end = count.checked_mul(size)?.checked_add(offset);
             if end.is_none_or(|end| end > view.length) {
-                let message = format!("{count} {name} do not fit the view");
+                let message = format_args!("{count} {name} do not fit the view");
                 let place = format!("{place}/{name}");
                 log.error("ACCESSOR_TOO_LONG", place, message);
                 return None;
@@ -225,11 +226,12 @@ impl<'a> Accessor<'a> {
         for at in 0..count {
             let target = sparse.target(at);
             if before.is_some_and(|before| target <= before) {
-                let message = format!("index {target} at place {at} does not rise");
+                let message = format_args!("index {target} at place {at} does not rise");
                 log.error("ACCESSOR_SPARSE_INDICES_NON_INCREASING", &place, message);
             }
             if target >= self.count {
-                let message = format!("index {target} at place {at}, but {} elements", self.count);
+                let message =
+                    format_args!("index {target} at place {at}, but {} elements", self.count);
                 log.error("ACCESSOR_SPARSE_INDEX_OOB", &place, message);
             }
             before = Some(target);
@@ -369,7 +371,9 @@ impl<'a> Accessor<'a> {
             return;
         }
         let width = self.shape.len();
-        if !budget.may_scan(self.count.saturating_mul(width)) {
+        // A look at a component costs about what decoding it to a float does.
+        let work = self.count.saturating_mul(width * size_of::<f32>());
+        if !budget.may_scan(work) {
             return;
         }
         let offsets = self.shape.offsets(self.component);

@@ -83,7 +83,7 @@ fn check_weights(reader: &Reader<'_>, document: &mut Document, index: usize) {
     let mesh = node.mesh.and_then(|mesh| document.meshes.get(mesh));
     let count = mesh.map_or(0, mesh::target_count);
     if node.weights.len() != count && mesh.is_some() {
-        let message = format!("{} weights for {count} targets", node.weights.len());
+        let message = format_args!("{} weights for {count} targets", node.weights.len());
         let place = format!("/nodes/{index}/weights");
         reader.log.error("NODE_WEIGHTS_INVALID", place, message);
     }
