@@ -221,7 +221,11 @@ fn turns(
         return (aim, bend);
     };
     // A target at the root has no direction; the limb stays where it points.
-    let line = if far > 0.0 { to_target / far } else { along };
+    let line = if far > 0.0 {
+        to_target * (1.0 / far)
+    } else {
+        along
+    };
     let side = line.cross(&(aim * normal));
     let to_pole = pole - root;
     if line.cross(&to_pole).norm_squared() <= 1e-10 * to_pole.norm_squared() {
@@ -236,7 +240,7 @@ fn bend_normal(along: Vec3, lower: Vec3, hinge: Vec3) -> Vec3 {
     let own = along.cross(&lower);
     let sine = own.norm();
     if sine >= STRAIGHT {
-        return own / sine;
+        return own * (1.0 / sine);
     }
     let normal = own + (hinge - along * along.dot(&hinge)) * (STRAIGHT - sine);
     normal
@@ -261,7 +265,7 @@ fn rest_hinge(upper: Vec3, lower: Vec3) -> Vec3 {
 #[inline]
 fn directions(upper: Vec3, lower: Vec3, l1: f32, l2: f32) -> (Vec3, Vec3) {
     match (l1 > 0.0, l2 > 0.0) {
-        (true, true) => (upper / l1, lower / l2),
+        (true, true) => (upper * (1.0 / l1), lower * (1.0 / l2)),
         (true, false) => (upper / l1, upper / l1),
         (false, true) => (lower / l2, lower / l2),
         (false, false) => (Vec3::y(), Vec3::y()),
