@@ -1,11 +1,18 @@
-//! One solve on a limb of three joints, globals included; each iteration starts from the same pose.
+//! One solve on a limb of three joints, the forward kinematics of what moved included.
+//!
+//! Successive solves are on different limbs, as in a crowd: each starts from the pose that its own last one left.
 
 use std::hint::black_box;
 
 use anim_ik::{LookAt, TwoBone, TwoBoneGoal};
 use anim_math::{Transform, Vec3, quat};
-use anim_skeleton::{Globals, JointSpec, Skeleton};
+use anim_skeleton::{Globals, JointSpec, Pose, Skeleton};
 use criterion::{Criterion, criterion_group, criterion_main};
+
+/// Limbs in turn.
+const LIMBS: usize = 64;
+/// Goals in turn; coprime to the limbs, so that each limb gets another one every time.
+const GOALS: usize = 61;
 
 fn limb() -> Option<Skeleton> {
     let bone = |parent, turn, y| JointSpec {
@@ -25,36 +32,40 @@ fn limb() -> Option<Skeleton> {
     .ok()
 }
 
+fn actors(skeleton: &Skeleton) -> Vec<(Pose, Globals)> {
+    let pose = skeleton.rest().clone();
+    let mut globals = Globals::new(skeleton);
+    skeleton.globals(&pose, &mut globals);
+    vec![(pose, globals); LIMBS]
+}
+
 fn two_bone(c: &mut Criterion) {
     let Some(skeleton) = limb() else { return };
     let Ok(leg) = TwoBone::new(&skeleton, skeleton.joint(2)) else {
         return;
     };
-    let mut pose = skeleton.rest().clone();
-    let mut globals = Globals::new(&skeleton);
-    skeleton.globals(&pose, &mut globals);
-    let goals: Vec<_> = (0..256)
-        .map(|n| {
-            let angle = n as f32 * 0.1;
-            TwoBoneGoal::new(Vec3::new(0.3 * angle.cos(), 0.4, 0.3 * angle.sin()))
-        })
-        .collect();
-    let poled: Vec<_> = goals
-        .iter()
-        .map(|goal| TwoBoneGoal {
-            pole: Some(Vec3::new(0.0, 0.8, 2.0)),
-            ..goal.clone()
-        })
-        .collect();
+    let reach = |n: usize| {
+        let angle = n as f32 * 0.1;
+        TwoBoneGoal::new(Vec3::new(0.3 * angle.cos(), 0.4, 0.3 * angle.sin()))
+    };
+    let with_pole = |n: usize| TwoBoneGoal {
+        pole: Some(Vec3::new(0.0, 0.8, 2.0)),
+        ..reach(n)
+    };
+    let plain: Vec<_> = (0..GOALS).map(reach).collect();
+    let poled: Vec<_> = (0..GOALS).map(with_pole).collect();
     for (name, goals) in [
-        ("anim-ik/two_bone", goals),
+        ("anim-ik/two_bone", plain),
         ("anim-ik/two_bone_pole", poled),
     ] {
-        let mut next = 0;
+        let mut actors = actors(&skeleton);
+        let mut n = 0;
         c.benchmark_group(name).bench_function("1", |b| {
             b.iter(|| {
-                next = (next + 1) & 255;
-                leg.solve(&skeleton, black_box(&goals[next]), &mut pose, &mut globals)
+                n += 1;
+                let (pose, globals) = &mut actors[n % LIMBS];
+                let goal = black_box(&goals[n % GOALS]);
+                leg.solve(&skeleton, goal, pose, globals)
             });
         });
     }
@@ -66,24 +77,20 @@ fn look_at(c: &mut Criterion) {
     let Ok(gaze) = LookAt::new(joint, Vec3::z(), Vec3::y(), 3.2) else {
         return;
     };
-    let mut pose = skeleton.rest().clone();
-    let mut globals = Globals::new(&skeleton);
-    skeleton.globals(&pose, &mut globals);
-    let targets: Vec<_> = (0..256)
-        .map(|n| Vec3::new((n as f32 * 0.1).cos(), 0.5, (n as f32 * 0.07).sin() + 2.0))
-        .collect();
-    let mut next = 0;
+    let target = |n: usize| {
+        let angle = n as f32 * 0.1;
+        Vec3::new(angle.cos(), 0.5, (0.7 * angle).sin() + 2.0)
+    };
+    let targets: Vec<_> = (0..GOALS).map(target).collect();
+    let mut actors = actors(&skeleton);
+    let mut n = 0;
     c.benchmark_group("anim-ik/look_at")
         .bench_function("1", |b| {
             b.iter(|| {
-                next = (next + 1) & 255;
-                gaze.solve(
-                    &skeleton,
-                    black_box(targets[next]),
-                    1.0,
-                    &mut pose,
-                    &mut globals,
-                )
+                n += 1;
+                let (pose, globals) = &mut actors[n % LIMBS];
+                let target = black_box(targets[n % GOALS]);
+                gaze.solve(&skeleton, target, 1.0, pose, globals)
             });
         });
 }

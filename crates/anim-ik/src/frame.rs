@@ -14,6 +14,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     /// The axes of the space that `joint` is posed in: its parent's, or the model's for a root.
+    #[inline]
     pub(crate) fn of_parent(skeleton: &Skeleton, joint: JointId, globals: &Globals) -> Self {
         match skeleton.parent(joint) {
             Some(parent) => Self::of(&globals.get(parent)),
@@ -49,22 +50,20 @@ impl Frame {
         Self { axes, handedness }
     }
 
-    /// A direction of this frame in model space.
-    pub(crate) fn model_direction(&self, direction: Vec3) -> Vec3 {
-        self.axes * direction
-    }
-
     /// A rotation axis of this frame in model space: a mirror turns the sense of rotation round.
+    #[inline]
     pub(crate) fn model_axis(&self, axis: Vec3) -> Vec3 {
         self.axes * axis * self.handedness
     }
 
     /// A rotation axis of model space in this frame.
+    #[inline]
     pub(crate) fn local_axis(&self, axis: Vec3) -> Vec3 {
         self.axes.tr_mul(&axis) * self.handedness
     }
 
     /// The rotation in this frame that does in model space what `turn` does.
+    #[inline]
     fn local_rotation(&self, turn: Quat) -> Quat {
         let v = self.local_axis(turn.imag());
         Quat::new_unchecked(Quaternion::new(turn.w, v.x, v.y, v.z))
@@ -73,6 +72,7 @@ impl Frame {
     /// Turns `joint`, which is posed in this frame, by the part `weight` of the model-space rotation `turn`.
     ///
     /// A part of a turn is the short arc from no turn at all. Children do not follow.
+    #[inline]
     pub(crate) fn turn(&self, joint: JointId, turn: Quat, weight: f32, pose: &mut Pose) {
         let local = self.local_rotation(turn);
         let local = if weight < 1.0 {
@@ -86,18 +86,21 @@ impl Frame {
 }
 
 /// Makes a quaternion unit whose length is off by rounding only: one Newton step for 1/√x at 1.
+#[inline]
 fn nearly_unit(coords: Vector4<f32>) -> Quat {
     let coords = coords * (1.5 - 0.5 * coords.norm_squared());
     Quat::new_unchecked(Quaternion::from_vector(coords))
 }
 
 /// Where `joint` is in model space.
+#[inline]
 pub(crate) fn position(globals: &Globals, joint: JointId) -> Vec3 {
     let [x, y, z, _] = globals.slots()[joint.index()].0;
     Vec3::new(x[3], y[3], z[3])
 }
 
 /// True if no component is NaN or infinite.
+#[inline]
 pub(crate) fn is_finite(vector: &Vec3) -> bool {
     vector.iter().all(|v| v.is_finite())
 }

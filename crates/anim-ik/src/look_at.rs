@@ -22,7 +22,7 @@
 
 use std::f32::consts::PI;
 
-use anim_math::{Quat, Vec3, quat};
+use anim_math::{Mat3, Quat, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 use serde::{Deserialize, Serialize};
 
@@ -104,8 +104,7 @@ impl LookAt {
         };
         let is_active = weight > 0.0;
         if is_active {
-            let own = Frame::of(&globals.get(self.joint));
-            let turn = self.turn(own, wanted);
+            let turn = self.turn(globals.get(self.joint).linear, wanted);
             let frame = Frame::of_parent(skeleton, self.joint, globals);
             frame.turn(self.joint, turn, weight, pose);
             skeleton.globals_below(self.joint, pose, globals);
@@ -120,11 +119,14 @@ impl LookAt {
         }
     }
 
-    /// The model-space rotation of a joint with axes `own` that makes it look along `wanted`.
-    fn turn(&self, own: Frame, wanted: Vec3) -> Quat {
-        let view = own.model_direction(self.forward);
-        let up = own.model_direction(self.up);
-        let aim = quat::between_or(view, wanted, up);
+    /// The model-space rotation that makes a joint with these axes in model space look along `wanted`.
+    fn turn(&self, axes: Mat3, wanted: Vec3) -> Quat {
+        let up = axes * self.up;
+        let view = (axes * self.forward).try_normalize(1e-18);
+        let Some(view) = view else {
+            return Quat::identity();
+        };
+        let aim = quat::between_equal(view, wanted, up);
         let (aim, view) = if self.limit < PI {
             let aim = limited(aim, self.limit);
             (aim, aim * view)

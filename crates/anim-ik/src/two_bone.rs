@@ -184,6 +184,7 @@ const STRAIGHT: f32 = 0.02;
 ///
 /// With d the distance to go and φ the angle from upper to lower bone, 4·l₁·l₂·sin²(φ/2) = (l₁ + l₂)² − d² and
 /// 4·l₁·l₂·cos²(φ/2) = d² − (l₁ − l₂)²: the law of cosines in half angles, which loses no digits at either end.
+#[inline]
 fn turns(
     upper: Vec3,
     lower: Vec3,
@@ -192,35 +193,38 @@ fn turns(
     goal: &TwoBoneGoal,
     root: Vec3,
 ) -> (Quat, Quat) {
-    let (l1, l2) = (upper.norm(), lower.norm());
-    let distance = eased(to_target.norm(), l1 + l2, goal.softness);
-    let along = direction(upper, lower);
-    let normal = bend_normal(along, direction(lower, upper), hinge);
+    let (l1, l2, far) = (upper.norm(), lower.norm(), to_target.norm());
+    let (along, along_lower) = directions(upper, lower, l1, l2);
+    let normal = bend_normal(along, along_lower, hinge);
     let four = 4.0 * l1 * l2;
     let (bent, bend) = if four > f32::MIN_POSITIVE {
-        let sine2 = ((l1 + l2 - distance) * (l1 + l2 + distance) / four).clamp(0.0, 1.0);
+        let distance = eased(far, l1 + l2, goal.softness);
         let gap = (l1 - l2).abs();
-        let cosine2 = ((distance - gap) * (distance + gap) / four).clamp(0.0, 1.0);
+        let share = 1.0 / four;
+        let sine2 = ((l1 + l2 - distance) * (l1 + l2 + distance) * share).clamp(0.0, 1.0);
+        let cosine2 = ((distance - gap) * (distance + gap) * share).clamp(0.0, 1.0);
         let (sine, cosine) = (2.0 * (sine2 * cosine2).sqrt(), cosine2 - sine2);
         let bent = (along * cosine + normal.cross(&along) * sine) * l2;
-        (bent, quat::between_or(lower, bent, normal))
+        (bent, quat::between_equal(lower, bent, normal))
     } else {
         // A bone without length has nothing to bend.
         (lower, Quat::identity())
     };
     let reach = upper + bent;
-    let aim = quat::between_or(reach, to_target, normal);
+    let reached = reach.norm();
+    let aim = if reached > 0.0 && far > 0.0 {
+        quat::between_equal(reach * (far / reached), to_target, normal)
+    } else {
+        Quat::identity()
+    };
     let Some(pole) = goal.pole.filter(is_finite) else {
         return (aim, bend);
     };
     // A target at the root has no direction; the limb stays where it points.
-    let line = if to_target.norm_squared() > 0.0 {
-        to_target
+    let line = if far > 0.0 {
+        to_target * (1.0 / far)
     } else {
-        reach
-    };
-    let Some(line) = line.try_normalize(0.0) else {
-        return (aim, bend);
+        along
     };
     let side = line.cross(&(aim * normal));
     let to_pole = pole - root;
@@ -231,10 +235,14 @@ fn turns(
 }
 
 /// The unit axis about which the limb bends: the pose's own, the hinge's share growing as it straightens.
+#[inline]
 fn bend_normal(along: Vec3, lower: Vec3, hinge: Vec3) -> Vec3 {
     let own = along.cross(&lower);
-    let share = (STRAIGHT - own.norm()).max(0.0);
-    let normal = own + (hinge - along * along.dot(&hinge)) * share;
+    let sine = own.norm();
+    if sine >= STRAIGHT {
+        return own * (1.0 / sine);
+    }
+    let normal = own + (hinge - along * along.dot(&hinge)) * (STRAIGHT - sine);
     normal
         .try_normalize(1e-7)
         .unwrap_or_else(|| quat::any_perpendicular(along))
@@ -242,8 +250,8 @@ fn bend_normal(along: Vec3, lower: Vec3, hinge: Vec3) -> Vec3 {
 
 /// The axis of the rest pose's bend, or the documented one where it is straight.
 fn rest_hinge(upper: Vec3, lower: Vec3) -> Vec3 {
-    let along = direction(upper, lower);
-    let bend = along.cross(&direction(lower, upper));
+    let (along, along_lower) = directions(upper, lower, upper.norm(), lower.norm());
+    let bend = along.cross(&along_lower);
     bend.try_normalize(1e-4).unwrap_or_else(|| {
         // The middle bulges toward the normal's cross product with the bone.
         [Vec3::z(), Vec3::y()]
@@ -253,11 +261,15 @@ fn rest_hinge(upper: Vec3, lower: Vec3) -> Vec3 {
     })
 }
 
-/// The unit direction of `bone`, or of the `other` one if it has no length.
-fn direction(bone: Vec3, other: Vec3) -> Vec3 {
-    bone.try_normalize(0.0)
-        .or_else(|| other.try_normalize(0.0))
-        .unwrap_or_else(Vec3::y)
+/// The unit directions of two bones of lengths `l1` and `l2`; a bone without length takes the other's.
+#[inline]
+fn directions(upper: Vec3, lower: Vec3, l1: f32, l2: f32) -> (Vec3, Vec3) {
+    match (l1 > 0.0, l2 > 0.0) {
+        (true, true) => (upper * (1.0 / l1), lower * (1.0 / l2)),
+        (true, false) => (upper / l1, upper / l1),
+        (false, true) => (lower / l2, lower / l2),
+        (false, false) => (Vec3::y(), Vec3::y()),
+    }
 }
 
 /// How far the end goes of `distance`, m, for a limb of `length`, m.
@@ -266,6 +278,7 @@ fn direction(bone: Vec3, other: Vec3) -> Vec3 {
 /// has the same slope there and never quite reaches the length.
 ///
 /// Source: Nicholas, "Soft IK", 2009.
+#[inline]
 fn eased(distance: f32, length: f32, softness: f32) -> f32 {
     let span = softness.clamp(0.0, 1.0) * length;
     let start = length - span;
