@@ -38,6 +38,15 @@ struct Touch {
     friction: f32,
 }
 
+/// What a path meets first.
+enum Ahead {
+    /// Nothing.
+    Clear,
+    /// It goes into nothing, but ends in something.
+    Inside,
+    Touch(Touch),
+}
+
 /// As [`Effect::collide`].
 pub(crate) fn collide(effect: &Effect, dt: f32, colliders: &[Collider], particles: &mut Particles) {
     let Particles {
@@ -95,20 +104,22 @@ fn collide_chunk(
 /// Bends the path where it meets obstacles; false if it meets none.
 fn follow(effect: &Effect, dt: f32, obstacles: &[Option<Obstacle<'_>>], path: &mut Path) -> bool {
     let spec = effect.spec();
-    let mut is_bent = false;
-    for _ in 0..MAX_BOUNCES {
-        let Some(touch) = earliest(obstacles, spec.radius, path) else {
-            break;
+    for bounce in 0..=MAX_BOUNCES {
+        let touch = match earliest(obstacles, spec.radius, path) {
+            Ahead::Clear => return bounce > 0,
+            Ahead::Inside => return push_out(obstacles, spec.radius, path) || bounce > 0,
+            Ahead::Touch(touch) => touch,
         };
-        is_bent = true;
         let left = path.time * (1.0 - touch.fraction);
         let place = path.start + (path.end - path.start) * touch.fraction;
         let incoming = effect.flight(-left).velocity(path.velocity);
         let into = -incoming.dot(&touch.normal);
         let pull = -spec.gravity.dot(&touch.normal).min(0.0);
-        if spec.restitution * into <= pull * dt {
-            // It would be back within two steps.
-            break;
+        // A bounce that would be back within two steps is none.
+        if bounce == MAX_BOUNCES || spec.restitution * into <= pull * dt {
+            stop(&touch, path);
+            push_out(obstacles, spec.radius, path);
+            return true;
         }
         let change = into * (1.0 + spec.restitution);
         let along = rub(incoming + touch.normal * into, touch.friction * change);
@@ -121,34 +132,32 @@ fn follow(effect: &Effect, dt: f32, obstacles: &[Option<Obstacle<'_>>], path: &m
             time: left,
         };
     }
-    settle(obstacles, spec.radius, path) || is_bent
+    true
 }
 
-/// Pushes the end of a path out of what it is still in, and takes away the speed into it.
-fn settle(obstacles: &[Option<Obstacle<'_>>], radius: f32, path: &mut Path) -> bool {
+/// Takes away what the rest of a path and its velocity have into a surface.
+fn stop(touch: &Touch, path: &mut Path) {
+    let rest = (path.end - path.start) * (1.0 - touch.fraction);
+    path.end -= touch.normal * rest.dot(&touch.normal).min(0.0);
+    let into = -path.velocity.dot(&touch.normal);
+    if into > 0.0 {
+        path.velocity = rub(path.velocity + touch.normal * into, touch.friction * into);
+    }
+}
+
+/// Pushes the end of a path out of what it is in, and takes away the speed into that.
+fn push_out(obstacles: &[Option<Obstacle<'_>>], radius: f32, path: &mut Path) -> bool {
     let mut is_bent = false;
     let length = (path.end - path.start).norm();
     for (placed, friction) in obstacles.iter().flatten() {
         let Some(contact) = placed.contact_within(path.end, length + radius) else {
             continue;
         };
-        let (mut contact, mut touches) = (contact, contact.distance <= radius);
-        if contact.distance < length
-            && let Some((fraction, touch)) = first_touch(placed, radius, path, length)
-        {
-            // It would be back at once, or the bounces ran out: it goes no further in.
-            let place = path.start + (path.end - path.start) * fraction;
-            let rest = path.end - place;
-            path.end = place + rest - touch.normal * rest.dot(&touch.normal).min(0.0);
-            contact = placed
-                .contact_within(path.end, length + radius)
-                .unwrap_or(touch);
-            touches = true;
-        }
-        if !touches {
+        let depth = radius - contact.distance;
+        if depth <= 0.0 {
             continue;
         }
-        path.end += contact.normal * (radius - contact.distance).max(0.0);
+        path.end += contact.normal * depth;
         let into = -path.velocity.dot(&contact.normal);
         if into > 0.0 {
             path.velocity = rub(path.velocity + contact.normal * into, friction * into);
@@ -159,26 +168,26 @@ fn settle(obstacles: &[Option<Obstacle<'_>>], radius: f32, path: &mut Path) -> b
 }
 
 /// The first touch of a path with any obstacle that it goes into.
-fn earliest(obstacles: &[Option<Obstacle<'_>>], radius: f32, path: &Path) -> Option<Touch> {
-    let mut best: Option<Touch> = None;
+fn earliest(obstacles: &[Option<Obstacle<'_>>], radius: f32, path: &Path) -> Ahead {
+    let mut best = Ahead::Clear;
+    let mut nearest = f32::INFINITY;
     let length = (path.end - path.start).norm();
     for (placed, friction) in obstacles.iter().flatten() {
         // Signed distance changes by no more than the way: from farther away the path cannot have touched.
         let Some(contact) = placed.contact_within(path.end, length + radius) else {
             continue;
         };
-        if contact.distance >= length + radius {
-            continue;
-        }
-        let Some((fraction, contact)) = first_touch(placed, radius, path, length) else {
-            continue;
-        };
-        if best.as_ref().is_none_or(|best| fraction < best.fraction) {
-            best = Some(Touch {
-                fraction,
-                normal: contact.normal,
-                friction: *friction,
-            });
+        if let Some((fraction, contact)) = first_touch(placed, radius, path, length) {
+            if fraction < nearest {
+                nearest = fraction;
+                best = Ahead::Touch(Touch {
+                    fraction,
+                    normal: contact.normal,
+                    friction: *friction,
+                });
+            }
+        } else if contact.distance < radius && matches!(best, Ahead::Clear) {
+            best = Ahead::Inside;
         }
     }
     best
@@ -200,7 +209,8 @@ fn first_touch(
         if gap < TOUCH && contact.normal.dot(&way) < 0.0 {
             return Some((travelled / length, contact));
         }
-        travelled += gap.max(TOUCH);
+        // One that slides along or leaves moves on by its own size.
+        travelled += if gap < TOUCH { radius.max(TOUCH) } else { gap };
         if travelled >= length || travelled.is_nan() {
             return None;
         }

@@ -32,6 +32,8 @@ pub struct Particles {
     pub ids: Vec<u64>,
     pub(crate) emitters: Vec<Emitter>,
     pub(crate) next_id: u64,
+    /// Scratch: indices of those that die in a step.
+    dead: Vec<usize>,
 }
 
 impl Particles {
@@ -47,6 +49,7 @@ impl Particles {
             ids: Vec::with_capacity(capacity),
             emitters: Vec::new(),
             next_id: 0,
+            dead: Vec::with_capacity(capacity),
         }
     }
 
@@ -86,31 +89,17 @@ impl Particles {
 
     /// Removes those that have reached their lifetimes; the others keep their order. Returns how many.
     pub(crate) fn retire(&mut self) -> u32 {
-        let is_dead = |ages: &[f32], i: usize| ages[i] >= self.lifetimes[i];
-        let count = self.len();
-        let Some(first) = (0..count).find(|i| is_dead(&self.ages, *i)) else {
-            return 0;
-        };
-        let mut kept = first;
-        for i in first + 1..count {
-            if self.ages[i] >= self.lifetimes[i] {
-                continue;
-            }
-            self.positions[kept] = self.positions[i];
-            self.previous[kept] = self.previous[i];
-            self.velocities[kept] = self.velocities[i];
-            self.ages[kept] = self.ages[i];
-            self.lifetimes[kept] = self.lifetimes[i];
-            self.ids[kept] = self.ids[i];
-            kept += 1;
-        }
-        self.positions.truncate(kept);
-        self.previous.truncate(kept);
-        self.velocities.truncate(kept);
-        self.ages.truncate(kept);
-        self.lifetimes.truncate(kept);
-        self.ids.truncate(kept);
-        (count - kept) as u32
+        self.dead.clear();
+        let lives = self.ages.iter().zip(&self.lifetimes).enumerate();
+        self.dead
+            .extend(lives.filter_map(|(i, (age, lifetime))| (age >= lifetime).then_some(i)));
+        remove(&mut self.positions, &self.dead);
+        remove(&mut self.previous, &self.dead);
+        remove(&mut self.velocities, &self.dead);
+        remove(&mut self.ages, &self.dead);
+        remove(&mut self.lifetimes, &self.dead);
+        remove(&mut self.ids, &self.dead);
+        self.dead.len() as u32
     }
 
     pub(crate) fn check(&self) {
@@ -122,4 +111,18 @@ impl Particles {
             && self.ids.len() == count;
         assert!(equal, "the arrays of the particles differ in length");
     }
+}
+
+/// Removes the elements at ascending `indices`, moving what lies between them as whole runs.
+fn remove<T: Copy>(values: &mut Vec<T>, indices: &[usize]) {
+    let Some(&first) = indices.first() else {
+        return;
+    };
+    let ends = indices[1..].iter().copied().chain([values.len()]);
+    let mut kept = first;
+    for (gap, end) in indices.iter().zip(ends) {
+        values.copy_within(gap + 1..end, kept);
+        kept += end - (gap + 1);
+    }
+    values.truncate(kept);
 }

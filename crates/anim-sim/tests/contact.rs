@@ -7,7 +7,10 @@
 
 mod common;
 
-use anim_geom::{Collider, Shape};
+use std::sync::Arc;
+
+use anim_geom::mesh_bvh::MeshBvh;
+use anim_geom::{Collider, Shape, primitives};
 use anim_math::{Affine, Transform, Vec3, quat};
 use anim_sim::cloth::{self, ClothSpec};
 use anim_sim::{Drive, Model, ModelSpec, Solver, State, Xpbd};
@@ -89,6 +92,33 @@ fn a_sheet_draped_on_a_ball_stays_outside_and_comes_to_rest() {
     assert!(speed < 1e-2, "{speed}");
     let top = state.positions.iter().map(|p| p.y).fold(f32::MIN, f32::max);
     assert!((top - (-0.05 + 0.005)).abs() < 0.01, "{top}");
+}
+
+#[test]
+fn a_ball_of_triangles_carries_a_sheet_as_a_round_one_does() {
+    let mesh = MeshBvh::new(&primitives::sphere(0.3, 32, 16)).unwrap();
+    let center = Vec3::new(0.5, -0.35, 0.5);
+    let round = ball(center, 0.3);
+    let faceted = Collider {
+        shape: Shape::Mesh(Arc::new(mesh)),
+        ..round.clone()
+    };
+    let model = cloth::build(&sheet(16, false)).unwrap();
+    let tops = [round, faceted].map(|collider| {
+        let mut state = State::new(&model);
+        let drive = Drive {
+            colliders: std::slice::from_ref(&collider),
+            ..Drive::default()
+        };
+        run(&model, 8, &drive, 40, &mut state);
+        for position in &state.positions {
+            let distance = collider.contact(*position).distance;
+            assert!(distance > 0.005 - 2e-4, "{distance}");
+        }
+        state.positions.iter().map(|p| p.y).fold(f32::MIN, f32::max)
+    });
+    // The facets lie up to r (1 − cos π/32) inside the ball.
+    assert!((tops[0] - tops[1]).abs() < 0.01, "{tops:?}");
 }
 
 #[test]
