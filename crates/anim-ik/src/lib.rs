@@ -39,7 +39,7 @@ pub use look_at::LookAt;
 pub use two_bone::{TwoBone, TwoBoneGoal};
 
 /// What a solve came to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// True if nothing but rounding is left between the joint and its goal.
     pub reached: bool,

@@ -237,7 +237,7 @@ impl<'a> Source<'a> {
         }
         let spare = u8::MAX.checked_shl((self.base.len() % LANES) as u32);
         if let Some(lanes) = moving.last_mut().filter(|lanes| **lanes != 0) {
-            *lanes |= if self.base.len() % LANES == 0 {
+            *lanes |= if self.base.len().is_multiple_of(LANES) {
                 0
             } else {
                 spare.unwrap_or(0)

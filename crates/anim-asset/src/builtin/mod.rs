@@ -22,5 +22,17 @@ mod standing;
 mod surface;
 mod tube;
 
+use crate::Document;
+
 pub use humanoid::{CAPE_COLUMNS, Capsule, WALK_SPEED, humanoid, humanoid_capsules};
 pub use tube::{arm, tube};
+
+/// The built-in character of that name: `arm`, `tube` or `humanoid`.
+pub fn named(name: &str) -> Option<Document> {
+    match name {
+        "arm" => Some(arm()),
+        "tube" => Some(tube(4)),
+        "humanoid" => Some(humanoid()),
+        _ => None,
+    }
+}
