@@ -1,3 +1,5 @@
+//! Why a solver does not fit a skeleton.
+
 use thiserror::Error;
 
 /// Why joints or axes do not make a solver; every variant names the joint, by its place in breadth-first order.

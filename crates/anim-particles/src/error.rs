@@ -1,3 +1,5 @@
+//! Why an effect cannot run.
+
 use thiserror::Error;
 
 /// Why a spec does not make an effect; every variant names the quantity.

@@ -1,3 +1,5 @@
+//! Why something cannot be simulated.
+
 use thiserror::Error;
 
 /// Why data do not make a model; every variant names the element.

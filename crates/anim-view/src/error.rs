@@ -1,3 +1,5 @@
+//! Why a picture cannot be taken.
+
 use thiserror::Error;
 
 /// Why a picture cannot be made.
