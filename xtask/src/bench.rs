@@ -34,7 +34,12 @@ struct Measured {
     nanoseconds: f64,
     /// Elements in an iteration, if the bench says so.
     elements: Option<f64>,
+    /// True if the machine was doing something else too: the fastest sample is far below the median.
+    noisy: bool,
 }
+
+/// How far below the median the fastest sample of a quiet machine stays.
+const QUIET: f64 = 0.8;
 
 /// Runs the benches, prints the table and keeps it if asked.
 pub(crate) fn run(options: &Options) -> Result<(), String> {
@@ -128,14 +133,25 @@ fn read_result(folder: &Path) -> Option<Measured> {
         let path: PathBuf = folder.join(name);
         serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
     };
-    parse_result(&json("benchmark.json")?, &json("estimates.json")?)
+    parse_result(
+        &json("benchmark.json")?,
+        &json("estimates.json")?,
+        &json("sample.json")?,
+    )
 }
 
-fn parse_result(benchmark: &Value, estimates: &Value) -> Option<Measured> {
+fn parse_result(benchmark: &Value, estimates: &Value, samples: &Value) -> Option<Measured> {
+    let nanoseconds = estimates["median"]["point_estimate"].as_f64()?;
+    let numbers = |name: &str| array(&samples[name]).iter().filter_map(Value::as_f64);
+    let fastest = numbers("times")
+        .zip(numbers("iters"))
+        .map(|(time, iterations)| time / iterations)
+        .fold(f64::INFINITY, f64::min);
     Some(Measured {
         id: benchmark["full_id"].as_str()?.to_owned(),
-        nanoseconds: estimates["median"]["point_estimate"].as_f64()?,
+        nanoseconds,
         elements: benchmark["throughput"]["Elements"].as_f64(),
+        noisy: fastest < QUIET * nanoseconds,
     })
 }
 
@@ -160,7 +176,11 @@ fn table(results: &[Measured], baseline: &BTreeMap<String, f64>) -> Vec<String> 
         });
         let head = [
             result.id.clone(),
-            format!("{}/{unit}", time(ours)),
+            format!(
+                "{}{}/{unit}",
+                if result.noisy { "~" } else { "" },
+                time(ours)
+            ),
             met.unwrap_or_default(),
             was.unwrap_or_default(),
         ];
@@ -174,6 +194,12 @@ fn table(results: &[Measured], baseline: &BTreeMap<String, f64>) -> Vec<String> 
         for peer in peers.iter().skip(1) {
             lines.push(row(&Default::default(), &theirs(peer)));
         }
+    }
+    if results.iter().any(|result| result.noisy) {
+        lines.push(
+            "~ the fastest sample is a fifth below the median: measure again on a quiet machine"
+                .into(),
+        );
     }
     lines
 }
@@ -232,7 +258,13 @@ mod tests {
     fn the_table_compares_with_peers_targets_and_the_baseline() {
         let result = |id: &str, elements: Value| {
             let benchmark = json!({ "full_id": id, "throughput": elements });
-            parse_result(&benchmark, &json!({ "median": { "point_estimate": 91.0 } })).unwrap()
+            let samples = json!({ "iters": [1.0, 10.0], "times": [95.0, 900.0] });
+            parse_result(
+                &benchmark,
+                &json!({ "median": { "point_estimate": 91.0 } }),
+                &samples,
+            )
+            .unwrap()
         };
         let results = [
             result("anim-skeleton/sample/60", json!(null)),
@@ -253,5 +285,22 @@ mod tests {
         }
         assert!(lines[2].contains("ACL"));
         assert!(lines[3].contains("9.10 ns/element"));
+    }
+
+    #[test]
+    fn a_busy_machine_is_marked() {
+        let samples = |fastest: f64| json!({ "iters": [10.0, 10.0], "times": [1000.0, fastest] });
+        for (fastest, noisy) in [(900.0, false), (500.0, true)] {
+            let estimates = json!({ "median": { "point_estimate": 100.0 } });
+            let result = parse_result(
+                &json!({ "full_id": "a/b/1" }),
+                &estimates,
+                &samples(fastest),
+            )
+            .unwrap();
+            assert_eq!(result.noisy, noisy);
+            let lines = table(&[result], &BTreeMap::new());
+            assert_eq!(lines.last().unwrap().starts_with('~'), noisy);
+        }
     }
 }

@@ -56,7 +56,7 @@ const POSE: (f64, &str) = (1.0, "pose");
 const SOLVE: (f64, &str) = (1.0, "solve");
 const VERTICES: (f64, &str) = (10_000.0, "vertex");
 
-const WORK: [Work; 15] = [
+const WORK: [Work; 16] = [
     work_of(
         "anim-skeleton/sample/60",
         POSE,
@@ -159,6 +159,15 @@ const WORK: [Work; 15] = [
             ),
             peer(2900.0, "rstar 0.14 locate_within_distance, 100k points"),
         ],
+    ),
+    work_of(
+        "anim-geom/mesh_build/100k",
+        (1.0, "mesh"),
+        None,
+        &[peer(
+            59.0e6,
+            "bvh 0.13 Bvh::build alone, without welding and normals",
+        )],
     ),
     work_of(
         "anim-geom/mesh_nearest/100k",

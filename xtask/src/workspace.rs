@@ -7,7 +7,10 @@ use serde_json::Value;
 
 /// The folder of the root manifest.
 pub(crate) fn root() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // What cargo says now comes before what it said at compile time: working trees may share a target folder.
+    let manifest =
+        std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let manifest = Path::new(&manifest);
     manifest.parent().unwrap_or(manifest).to_path_buf()
 }
 

@@ -1,4 +1,13 @@
 //! What a file holds, in the file's own order: nodes, meshes, skins and clips.
+//!
+//! ```
+//! use anim_asset::{Document, MeshSpec, Node, Primitive};
+//!
+//! let mesh = MeshSpec { primitives: vec![Primitive::default(); 2], ..MeshSpec::default() };
+//! let node = Node { mesh: Some(0), ..Node::default() };
+//! let document = Document { nodes: vec![node], meshes: vec![mesh], ..Document::default() };
+//! assert_eq!(document.surfaces().count(), 2);
+//! ```
 
 use anim_geom::Mesh;
 use anim_math::{Affine, Transform};

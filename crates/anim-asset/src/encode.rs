@@ -9,7 +9,7 @@ pub enum Format {
     Glb,
     /// glTF 2.0 as JSON with the buffer inside, `.gltf`.
     Gltf,
-    /// Our own binary, `.anim`: smallest to read, nothing lost, not for other programs.
+    /// Our own binary, `.pack`: smallest to read, nothing lost, not for other programs.
     Pack,
 }
 
@@ -19,7 +19,7 @@ impl Format {
         [
             ("glb", Self::Glb),
             ("gltf", Self::Gltf),
-            ("anim", Self::Pack),
+            ("pack", Self::Pack),
         ]
         .into_iter()
         .find_map(|(known, format)| extension.eq_ignore_ascii_case(known).then_some(format))

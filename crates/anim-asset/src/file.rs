@@ -1,4 +1,9 @@
 //! The one place that opens files.
+//!
+//! ```
+//! let error = anim_asset::load("no/such/file.glb".as_ref()).unwrap_err();
+//! assert_eq!(error.code, "IO_ERROR");
+//! ```
 
 use std::fs::File;
 use std::io::Read;

@@ -1,8 +1,15 @@
 //! What a reader found wrong with a file that it could still use.
+//!
+//! ```
+//! use anim_asset::Severity;
+//!
+//! let worst = [Severity::Info, Severity::Error, Severity::Warning].into_iter().min();
+//! assert_eq!(worst, Some(Severity::Error));
+//! ```
 
 use serde::{Deserialize, Serialize};
 
-/// How bad a finding is.
+/// How bad a finding is; the worst comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {

@@ -1,7 +1,7 @@
 //! Our own binary: a document as it is, behind a header that tells damage from difference.
 //!
-//! Loads several times faster than glTF and loses nothing, findings included; other programs do not read it. The file is
-//! 32 bytes of header, little-endian, and a payload:
+//! Loses nothing, findings included, and loads in one pass; other programs do not read it. The file is 32 bytes of
+//! header, little-endian, and a payload:
 //!
 //! | bytes | what |
 //! |---|---|

@@ -1,3 +1,69 @@
-//! The command line of anim.
+//! The binary `anim`: one verb a file, one contract for all.
+//!
+//! Every verb takes `--json` and then prints exactly one object on stdout. Diagnostics go to stderr, one a line, as
+//! `error: FILE: WHERE: WHAT`. Exit codes: 0 fine, 1 done with findings of severity error, 2 input or call unusable.
 
-fn main() {}
+mod bake;
+mod check;
+mod convert;
+mod demo;
+mod info;
+mod input;
+mod output;
+mod picture;
+mod play;
+mod render;
+mod sample;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::output::Exit;
+
+/// Characters that play, reach, drape and are skinned.
+#[derive(Debug, Parser)]
+#[command(name = "anim", version, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// What is in a file.
+    Info(info::Args),
+    /// What is wrong with a file.
+    Check(check::Args),
+    /// Exact numbers at times.
+    Sample(sample::Args),
+    /// The whole frame over a clip or a scene.
+    Play(play::Args),
+    /// A picture of one moment.
+    Render(render::Args),
+    /// From one format to another.
+    Convert(convert::Args),
+    /// The built-in scene.
+    Demo(demo::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error),
+    };
+    let outcome = match cli.verb {
+        Verb::Info(args) => info::run(&args),
+        Verb::Check(args) => check::run(&args),
+        Verb::Sample(args) => sample::run(&args),
+        Verb::Play(args) => play::run(&args),
+        Verb::Render(args) => render::run(&args),
+        Verb::Convert(args) => convert::run(&args),
+        Verb::Demo(args) => demo::run(&args),
+    };
+    match outcome {
+        Ok(Exit::Fine) => ExitCode::SUCCESS,
+        Ok(Exit::Findings) => ExitCode::from(1),
+        Err(failure) => failure.report(),
+    }
+}

@@ -26,3 +26,7 @@ pub use error::CurveError;
 pub use interpolate::Interpolate;
 pub use track::{Cursor, Interpolation, Key, Track, TrackSpec};
 pub use wide::{WideTrack, WideTrackSpec};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,1 +1,64 @@
-//! One frame of character animation: keyframes, IK, simulation, skinning.
+//! The facade: one frame of character animation as keyframes → IK → simulation → skinning.
+//!
+//! A [`Character`] is the model that many [`Actor`]s share; an [`Engine`] owns the actors, what surrounds them and the
+//! order of the four [`Stage`]s. It contains no algorithm: those live in the subsystem crates, re-exported here as
+//! modules, each usable alone.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use anim_engine::{Character, Config, Engine, asset};
+//!
+//! let document = asset::builtin::humanoid();
+//! let character = Arc::new(Character::from_document(&document, &Default::default())?);
+//! let mut engine = Engine::new(Config::default())?;
+//! let id = engine.spawn(character);
+//! let actor = engine.actor_mut(id).ok_or("no such actor")?;
+//! actor.play("walk")?;
+//! for _ in 0..60 {
+//!     engine.step(1.0 / 60.0);
+//! }
+//! let surfaces = engine.actor(id).ok_or("no such actor")?.surfaces();
+//! assert!(surfaces[0].position(0).norm() < 3.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod actor;
+mod character;
+mod clock;
+mod cloth;
+mod engine;
+mod error;
+mod feet;
+mod goal;
+mod hash;
+#[cfg(feature = "asset")]
+mod import;
+#[cfg(feature = "asset")]
+pub mod scene;
+mod stage;
+mod timing;
+mod world;
+
+pub use actor::{Actor, ActorLayer, LayerSource, MAX_LAYERS};
+pub use character::{Character, CharacterClip, Surface};
+pub use cloth::{BodyCapsule, Cloth, ClothOptions, Pins};
+pub use engine::{ActorId, Config, EffectId, Engine};
+pub use error::EngineError;
+pub use feet::{Foot, FootContact, FootPlant};
+pub use goal::Goal;
+#[cfg(feature = "asset")]
+pub use scene::{Scene, SceneSpec};
+pub use stage::Stage;
+pub use timing::Timings;
+pub use world::World;
+
+#[cfg(feature = "asset")]
+pub use anim_asset as asset;
+pub use anim_curves as curves;
+pub use anim_geom as geom;
+pub use anim_ik as ik;
+pub use anim_math as math;
+pub use anim_particles as particles;
+pub use anim_sim as sim;
+pub use anim_skeleton as skeleton;
+pub use anim_skin as skin;

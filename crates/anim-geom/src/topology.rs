@@ -37,7 +37,7 @@ pub fn weld(positions: &[Vec3]) -> Vec<u32> {
 }
 
 /// One side of one triangle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HalfEdge {
     /// The ends, the smaller vertex first.
     pub ends: [u32; 2],
@@ -68,7 +68,10 @@ pub fn half_edges(triangles: &[[u32; 3]]) -> Vec<HalfEdge> {
             }
         }
     }
-    edges.sort_unstable();
+    edges.sort_unstable_by_key(|edge| {
+        let [low, high] = edge.ends.map(u64::from);
+        (low << 32 | high, edge.triangle, edge.side)
+    });
     edges
 }
 
@@ -77,10 +80,12 @@ pub fn half_edges(triangles: &[[u32; 3]]) -> Vec<HalfEdge> {
 /// Such a surface encloses a volume. `triangles` must name welded vertices ([`weld`]); no triangles are not closed.
 pub fn is_closed(triangles: &[[u32; 3]]) -> bool {
     let edges = half_edges(triangles);
-    !edges.is_empty()
-        && edges
-            .chunk_by(|a, b| a.ends == b.ends)
-            .all(|shared| shared.len() == 2 && shared[0].forward != shared[1].forward)
+    !edges.is_empty() && edges.chunk_by(|a, b| a.ends == b.ends).all(is_paired)
+}
+
+/// True if an edge's sides are two that run in opposite directions.
+pub(crate) fn is_paired(shared: &[HalfEdge]) -> bool {
+    matches!(shared, [a, b] if a.forward != b.forward)
 }
 
 #[cfg(test)]

@@ -1,1 +1,54 @@
-//! Inverse kinematics: analytic two-bone and look-at.
+//! Inverse kinematics: analytic two-bone limbs and look-at, in model space on a pose and its globals.
+//!
+//! A solver is a small validated value that many actors share; a solve edits the local rotations of its joints and brings
+//! the globals of everything below up to date, so that pose and globals agree before and after. Bone lengths never
+//! change. A goal out of reach is an answer, reported by [`Outcome`]: a straight leg, not an error. Nothing allocates.
+//!
+//! ```
+//! use anim_ik::{TwoBone, TwoBoneGoal};
+//! use anim_math::{Transform, Vec3};
+//! use anim_skeleton::{Globals, JointSpec, Skeleton};
+//!
+//! let bone = |parent, x: f32, y: f32| JointSpec {
+//!     name: None,
+//!     parent,
+//!     rest: Transform::from_translation(Vec3::new(x, y, 0.0)),
+//! };
+//! // A hip, a knee and an ankle; thigh and shin are 0.5 m long.
+//! let skeleton = Skeleton::new(vec![bone(None, 0.0, 1.0), bone(Some(0), 0.3, -0.4), bone(Some(1), -0.3, -0.4)])?;
+//! let mut pose = skeleton.rest().clone();
+//! let mut globals = Globals::new(&skeleton);
+//! skeleton.globals(&pose, &mut globals);
+//!
+//! let ankle = skeleton.joint(2);
+//! let leg = TwoBone::new(&skeleton, ankle)?;
+//! let step = TwoBoneGoal::new(Vec3::new(0.2, 0.4, 0.1));
+//! let outcome = leg.solve(&skeleton, &step, &mut pose, &mut globals);
+//! assert!(outcome.reached);
+//! assert!((globals.get(ankle).translation - step.target).norm() < 1e-5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod frame;
+pub mod look_at;
+pub mod two_bone;
+
+pub use error::IkError;
+pub use look_at::LookAt;
+pub use two_bone::{TwoBone, TwoBoneGoal};
+
+/// What a solve came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// True if nothing but rounding is left between the joint and its goal.
+    pub reached: bool,
+    /// What is left: metres for positions, rad for directions.
+    pub residual: f32,
+    /// Steps taken: 1 for an analytic solve, 0 if the pose was left alone.
+    pub iterations: u32,
+}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -35,11 +35,13 @@ impl Affine {
     };
 
     /// Maps a point (translation applies).
+    #[inline]
     pub fn transform_point(&self, point: Vec3) -> Vec3 {
         self.linear * point + self.translation
     }
 
     /// Maps a direction (translation does not apply); the length is not kept.
+    #[inline]
     pub fn transform_vector(&self, vector: Vec3) -> Vec3 {
         self.linear * vector
     }
@@ -121,6 +123,7 @@ fn rotation_of_axes(columns: [Vec3; 3], scale: Vec3) -> Quat {
 }
 
 impl From<Transform> for Affine {
+    #[inline]
     fn from(transform: Transform) -> Self {
         let rotation = transform.rotation.to_rotation_matrix().into_inner();
         Self {
@@ -133,6 +136,7 @@ impl From<Transform> for Affine {
 impl Mul for Affine {
     type Output = Self;
 
+    #[inline]
     fn mul(self, source: Self) -> Self {
         Self {
             linear: self.linear * source.linear,

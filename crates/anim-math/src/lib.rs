@@ -46,3 +46,7 @@ pub type Quat = nalgebra::UnitQuaternion<f32>;
 pub type Mat3 = nalgebra::Matrix3<f32>;
 /// A 4×4 matrix, column-major.
 pub type Mat4 = nalgebra::Matrix4<f32>;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

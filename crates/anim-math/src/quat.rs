@@ -18,6 +18,7 @@ use crate::{Quat, Vec3};
 const SMALL: f32 = 5.0e-4;
 
 /// The rotation about a unit `axis` by `angle`, rad; portable, unlike nalgebra's constructor.
+#[inline]
 pub fn from_axis_angle(axis: Vec3, angle: f32) -> Quat {
     exp(axis * angle)
 }
@@ -37,6 +38,7 @@ pub fn from_xyzw(xyzw: [f32; 4]) -> Option<Quat> {
 /// still a unit quaternion on one of them.
 ///
 /// Source: Shoemake, "Animating rotation with quaternion curves", SIGGRAPH 1985.
+#[inline]
 pub fn slerp(from: Quat, to: Quat, alpha: f32) -> Quat {
     let dot = from.coords.dot(&to.coords);
     let to = if dot < 0.0 { -to.coords } else { to.coords };
@@ -53,6 +55,7 @@ pub fn slerp(from: Quat, to: Quat, alpha: f32) -> Quat {
 }
 
 /// Interpolates linearly along the short arc and normalises: cheaper than [`slerp`], the same path, uneven speed.
+#[inline]
 pub fn nlerp(from: Quat, to: Quat, alpha: f32) -> Quat {
     let dot = from.coords.dot(&to.coords);
     let to = if dot < 0.0 { -to.coords } else { to.coords };
@@ -93,32 +96,70 @@ pub fn angle_between(a: Quat, b: Quat) -> f32 {
 /// The shortest rotation that takes direction `from` to direction `to`; identity if either is zero or not finite.
 ///
 /// Opposite directions turn about an axis at a right angle to `from`, always the same one.
+#[inline]
 pub fn between(from: Vec3, to: Vec3) -> Quat {
     between_or(from, to, Vec3::zeros())
 }
 
-/// As [`between`], but exactly opposite directions turn about the unit axis `half_turn`, if that is not along `from`.
-///
-/// Takes the half-angle form q = normalise(from × to, 1 + from · to) through the sum s = from + to, whose |s|²/2 is the
-/// real part and from × s the imaginary one: no digits cancel near opposite directions.
+/// As [`between`], but exactly opposite directions turn about the axis `half_turn`, if that is not along `from` or zero.
+#[inline]
 pub fn between_or(from: Vec3, to: Vec3, half_turn: Vec3) -> Quat {
-    let (Some(from), Some(to)) = (from.try_normalize(1e-18), to.try_normalize(1e-18)) else {
+    match (from.try_normalize(1e-18), to.try_normalize(1e-18)) {
+        (Some(from), Some(to)) => between_equal(from, to, half_turn),
+        _ => Quat::identity(),
+    }
+}
+
+/// As [`between_or`], for vectors that have the same length but for rounding: it need not be divided out.
+///
+/// Takes the half-angle form q = normalise(from × to, |from|·|to| + from · to) through the sum s = from + to, whose |s|²/2
+/// is the real part and from × s the imaginary one: no digits cancel near opposite directions, and a difference in length
+/// changes the result in its square only.
+#[inline]
+pub fn between_equal(from: Vec3, to: Vec3, half_turn: Vec3) -> Quat {
+    let sum = from + to;
+    let sum2 = sum.norm_squared();
+    let from2 = from.norm_squared();
+    if sum2 > 2e-13 * from2 {
+        let v = from.cross(&sum);
+        return normalize(Vector4::new(v.x, v.y, v.z, sum2 * 0.5));
+    }
+    half_turn_about(from, half_turn)
+}
+
+/// Half a turn about what of `axis` is at a right angle to `from`, or any such axis.
+#[cold]
+fn half_turn_about(from: Vec3, axis: Vec3) -> Quat {
+    let Some(from) = from.try_normalize(1e-18) else {
         return Quat::identity();
     };
-    let sum = from + to;
-    let real = sum.norm_squared() * 0.5;
-    if real < 1e-13 {
-        let axis = half_turn - from * from.dot(&half_turn);
-        let axis = axis
-            .try_normalize(1e-3)
-            .unwrap_or_else(|| any_perpendicular(from));
-        return normalize(Vector4::new(axis.x, axis.y, axis.z, 0.0));
-    }
-    let v = from.cross(&sum);
-    normalize(Vector4::new(v.x, v.y, v.z, real))
+    let axis = axis
+        .try_normalize(1e-18)
+        .map(|axis| axis - from * from.dot(&axis))
+        .and_then(|axis| axis.try_normalize(1e-3))
+        .unwrap_or_else(|| any_perpendicular(from));
+    normalize(Vector4::new(axis.x, axis.y, axis.z, 0.0))
+}
+
+/// The rotation about the unit `axis` that brings `from` into the half-plane of `axis` and `to`, the shorter way.
+///
+/// Neither need be unit or at a right angle to the axis; identity if either is along it.
+#[inline]
+pub fn around(axis: Vec3, from: Vec3, to: Vec3) -> Quat {
+    let sine = axis.dot(&from.cross(&to));
+    let cosine = from.dot(&to) - axis.dot(&from) * axis.dot(&to);
+    let norm = (sine * sine + cosine * cosine).sqrt();
+    // tan(θ/2) = sin / (norm + cos) = (norm − cos) / sin: whichever does not cancel.
+    let (v, w) = if cosine < 0.0 {
+        (norm - cosine, sine)
+    } else {
+        (sine, norm + cosine)
+    };
+    normalize(Vector4::new(axis.x * v, axis.y * v, axis.z * v, w))
 }
 
 /// A unit vector at a right angle to the unit vector `axis`, always the same one.
+#[inline]
 pub fn any_perpendicular(axis: Vec3) -> Vec3 {
     let other = if axis.x.abs() < 0.6 {
         Vec3::x()
@@ -163,6 +204,7 @@ pub fn mean(rotations: &[(Quat, f32)]) -> Option<Quat> {
 }
 
 /// Divides by the length; the callers' sums are never zero, but rounding is not worth a NaN.
+#[inline]
 fn normalize(coords: Vector4<f32>) -> Quat {
     let norm = coords.norm();
     if norm > 0.0 {
@@ -265,6 +307,19 @@ mod tests {
     }
 
     #[test]
+    fn around_an_axis_half_and_quarter_turns_are_known() {
+        let quarter = around(
+            Vec3::z(),
+            Vec3::new(2.0, 0.0, 5.0),
+            Vec3::new(0.0, 3.0, -1.0),
+        );
+        assert!((log(quarter) - Vec3::z() * FRAC_PI_2).norm() < 3e-7);
+        let half = around(Vec3::z(), Vec3::x(), Vec3::new(-3.0, 0.0, 7.0));
+        assert_eq!(half.coords, Vector4::new(0.0, 0.0, 1.0, 0.0));
+        assert_eq!(around(Vec3::z(), Vec3::z(), Vec3::x()), Quat::identity());
+    }
+
+    #[test]
     fn twist_of_a_half_turn_swing_is_identity() {
         let swing = from_axis_angle(Vec3::x(), PI);
         let (_, twist) = swing_twist(swing, Vec3::y());
@@ -325,6 +380,17 @@ mod tests {
             // The shortest rotation turns by the angle between the directions.
             let angle = libm::atan2f(from.cross(&to).norm(), from.dot(&to));
             prop_assert!((log(q).norm() - angle).abs() < 2e-6);
+        }
+
+        #[test]
+        fn around_turns_about_its_axis_alone(axis in any_direction(), from in any_direction(), to in any_direction()) {
+            let q = around(axis, from, to);
+            prop_assert!(is_unit(q));
+            prop_assert!(q.coords.xyz().cross(&axis).norm() < 1e-6);
+            let beside = |v: Vec3| v - axis * axis.dot(&v);
+            let (met, wanted) = (beside(q * from), beside(to));
+            prop_assume!(met.norm() > 0.1 && wanted.norm() > 0.1);
+            prop_assert!((met.normalize() - wanted.normalize()).norm() < 1e-5);
         }
 
         #[test]

@@ -9,7 +9,7 @@ use anim_math::Transform;
 use anim_math::lanes::LANES;
 use anim_math::nalgebra::Vector4;
 
-use crate::clip::{Clip, RotationKey, UNIT, VectorTrack};
+use crate::clip::{Clip, Part, RotationKey, StepTrack, UNIT, VectorTrack};
 use crate::clip_parts::sample_rate;
 use crate::globals::GlobalSlot;
 use crate::{ClipSpec, Globals, JointId, JointTrack, Pose, Skeleton, SkeletonError};
@@ -139,7 +139,7 @@ struct Source<'a> {
     base: Pose,
     rotations: Vec<(JointId, &'a JointTrack)>,
     vectors: Vec<(JointId, &'a JointTrack)>,
-    steps: Vec<(JointId, JointTrack)>,
+    steps: Vec<StepTrack>,
     /// Times of all keys inside the clip, rising.
     key_times: Vec<f32>,
 }
@@ -167,7 +167,7 @@ impl<'a> Source<'a> {
             }
             match track {
                 _ if track.interpolation() == Interpolation::Step => {
-                    source.steps.push((joint, track.clone()));
+                    source.steps.push(step_track(joint, track));
                 }
                 JointTrack::Rotation(_) => source.rotations.push((joint, track)),
                 _ => source.vectors.push((joint, track)),
@@ -235,28 +235,25 @@ impl<'a> Source<'a> {
         for (joint, _) in &self.rotations {
             moving[joint.index() / LANES] |= 1 << (joint.index() % LANES);
         }
+        let spare = u8::MAX.checked_shl((self.base.len() % LANES) as u32);
+        if let Some(lanes) = moving.last_mut().filter(|lanes| **lanes != 0) {
+            *lanes |= if self.base.len().is_multiple_of(LANES) {
+                0
+            } else {
+                spare.unwrap_or(0)
+            };
+        }
         let time_of = |sample: usize| {
             (f64::from(self.duration) * sample as f64 / intervals.max(1) as f64) as f32
         };
-        let vector_tracks: Vec<_> = self
-            .vectors
-            .iter()
-            .map(|(joint, track)| VectorTrack {
-                joint: *joint,
-                is_scale: matches!(track, JointTrack::Scale(_)),
-            })
-            .collect();
-        let mut vectors = Vec::with_capacity(samples * vector_tracks.len());
+        let vector_tracks = self.vectors.iter().map(|(joint, track)| VectorTrack {
+            joint: *joint,
+            part: part_of(track),
+        });
+        let mut vectors = Vec::with_capacity(samples * self.vectors.len());
         for time in (0..samples).map(time_of) {
-            vectors.extend(self.vectors.iter().map(|(_, track)| {
-                let value = track.at(time);
-                let is_scale = matches!(track, JointTrack::Scale(_));
-                <[f32; 3]>::from(if is_scale {
-                    value.scale
-                } else {
-                    value.translation
-                })
-            }));
+            let values = self.vectors.iter().map(|(_, track)| value_at(track, time));
+            vectors.extend(values.map(|[x, y, z, _]| [x, y, z]));
         }
         Clip {
             duration: self.duration,
@@ -265,7 +262,7 @@ impl<'a> Source<'a> {
             base: self.base.clone(),
             rotations: self.rotation_keys(&moving, (0..samples).map(time_of)),
             moving,
-            vector_tracks,
+            vector_tracks: vector_tracks.collect(),
             vectors,
             steps: self.steps.clone(),
         }
@@ -405,11 +402,7 @@ fn slot_distance(exact: &GlobalSlot, baked: &GlobalSlot, shell: f32) -> f32 {
 fn last_channels<'a>(spec: &'a ClipSpec, skeleton: &Skeleton) -> Vec<(JointId, &'a JointTrack)> {
     let mut last = vec![[None; 3]; skeleton.len()];
     for channel in &spec.channels {
-        let property = match &channel.track {
-            JointTrack::Translation(_) => 0,
-            JointTrack::Rotation(_) => 1,
-            JointTrack::Scale(_) => 2,
-        };
+        let property = part_of(&channel.track) as usize;
         last[skeleton.joint(channel.joint).index()][property] = Some(&channel.track);
     }
     let joints = skeleton.joints().zip(last);
@@ -421,6 +414,33 @@ fn last_channels<'a>(spec: &'a ClipSpec, skeleton: &Skeleton) -> Vec<(JointId, &
                 .map(move |track| (joint, track))
         })
         .collect()
+}
+
+fn part_of(track: &JointTrack) -> Part {
+    match track {
+        JointTrack::Translation(_) => Part::Translation,
+        JointTrack::Rotation(_) => Part::Rotation,
+        JointTrack::Scale(_) => Part::Scale,
+    }
+}
+
+fn value_at(track: &JointTrack, time: f32) -> [f32; 4] {
+    match track {
+        JointTrack::Translation(track) | JointTrack::Scale(track) => {
+            track.sample(time).push(0.0).into()
+        }
+        JointTrack::Rotation(track) => track.sample(time).coords.into(),
+    }
+}
+
+fn step_track(joint: JointId, track: &JointTrack) -> StepTrack {
+    let times = track.times().to_vec();
+    StepTrack {
+        joint,
+        part: part_of(track),
+        values: times.iter().map(|time| value_at(track, *time)).collect(),
+        times,
+    }
 }
 
 /// True if `track` stays where it is at time 0, at its keys and between them.

@@ -80,9 +80,9 @@ pub fn blend_on(level: Level, rest: &Pose, layers: &[Layer<'_>], out: &mut Pose)
     if of_mode(layers, Mode::Override).any(|layer| layer.mask.is_some()) {
         dispatch!(level, simd => mix_by_lane(simd, rest, layers, blocks));
     } else if let Some(average) = Average::new(rest, layers) {
-        match average.others().next() {
-            None => blocks.copy_from_slice(average.reference.blocks()),
-            Some(_) => dispatch!(level, simd => mix(simd, &average, blocks)),
+        match average.others() {
+            [] => blocks.copy_from_slice(average.reference.0),
+            _ => dispatch!(level, simd => mix(simd, &average, blocks)),
         }
     } else {
         dispatch!(level, simd => mix_by_lane(simd, rest, layers, blocks));
@@ -128,71 +128,55 @@ fn takes_part(layer: &Layer<'_>, mode: Mode) -> bool {
     layer.mode == mode && layer.weight > 0.0 && layer.weight.is_finite()
 }
 
-/// An average of whole poses, with the heaviest known.
+/// Poses in an average; more are still blended, but by the slower way.
+const MOST: usize = 8;
+
+/// An average of whole poses, with the heaviest known, and their shares.
 struct Average<'a> {
-    layers: &'a [Layer<'a>],
     /// The heaviest: the short arcs start here.
-    reference: &'a Pose,
-    /// Its place among `layers`; none if it is the rest pose.
-    place: Option<usize>,
-    reference_share: f32,
-    rest: &'a Pose,
-    rest_share: f32,
-    /// Share = weight × this.
-    share_of_weight: f32,
+    reference: (&'a [PoseBlock], f32),
+    others: [(&'a [PoseBlock], f32); MOST],
+    count: usize,
 }
 
 impl<'a> Average<'a> {
-    /// `None` if three or more take part and several are the heaviest.
+    /// `None` if three or more take part and several are the heaviest, or if there are too many.
     fn new(rest: &'a Pose, layers: &'a [Layer<'a>]) -> Option<Self> {
-        let total: f32 = of_mode(layers, Mode::Override)
-            .map(|layer| layer.weight)
-            .sum();
+        let overriding = of_mode(layers, Mode::Override);
+        let total: f32 = overriding.clone().map(|layer| layer.weight).sum();
         let share_of_weight = 1.0 / total.max(1.0);
-        let rest_share = (1.0 - total).max(0.0);
+        let rest = rest.blocks();
         let mut average = Self {
-            layers,
-            reference: rest,
-            place: None,
-            reference_share: rest_share,
-            rest,
-            rest_share,
-            share_of_weight,
+            reference: (rest, (1.0 - total).max(0.0)),
+            others: [(rest, 0.0); MOST],
+            count: 0,
         };
         let mut tied = false;
-        let mut count = usize::from(rest_share > 0.0);
-        let overriding = |(_, layer): &(usize, &Layer<'_>)| takes_part(layer, Mode::Override);
-        for (place, layer) in layers.iter().enumerate().filter(overriding) {
-            count += 1;
-            let share = layer.weight * share_of_weight;
-            tied = tied && share <= average.reference_share || share == average.reference_share;
-            if share > average.reference_share {
-                average.reference = layer.pose;
-                average.place = Some(place);
-                average.reference_share = share;
+        for layer in overriding {
+            let mut lighter = (layer.pose.blocks(), layer.weight * share_of_weight);
+            tied = lighter.1 == average.reference.1 || tied && lighter.1 < average.reference.1;
+            if lighter.1 > average.reference.1 {
+                std::mem::swap(&mut lighter, &mut average.reference);
+            }
+            if lighter.1 > 0.0 {
+                *average.others.get_mut(average.count)? = lighter;
+                average.count += 1;
             }
         }
-        (count <= 2 || !tied).then_some(average)
+        (average.count < 2 || !tied).then_some(average)
     }
 
-    /// All that take part but the reference, with their shares.
-    fn others(&self) -> impl Iterator<Item = (&'a Pose, f32)> + Clone {
-        let (place, factor) = (self.place, self.share_of_weight);
-        let fills_up = self.rest_share > 0.0 && place.is_some();
-        let layers = self.layers.iter().enumerate();
-        layers
-            .filter(move |(other, layer)| {
-                Some(*other) != place && takes_part(layer, Mode::Override)
-            })
-            .map(move |(_, layer)| (layer.pose, layer.weight * factor))
-            .chain(fills_up.then_some((self.rest, self.rest_share)))
+    /// All that take part but the reference.
+    fn others(&self) -> &[(&'a [PoseBlock], f32)] {
+        &self.others[..self.count]
     }
 }
 
 #[inline(always)]
 fn mix<S: Simd>(simd: S, average: &Average<'_>, out: &mut [PoseBlock]) {
-    let reference_share = f32x8::splat(simd, average.reference_share);
-    for (index, (out, from)) in out.iter_mut().zip(average.reference.blocks()).enumerate() {
+    let reference_share = f32x8::splat(simd, average.reference.1);
+    let blocks = out.iter_mut().zip(average.reference.0);
+    for (index, (out, from)) in blocks.enumerate() {
         let reference = load(simd, &from.rotation);
         let mut rotation = reference;
         for part in &mut rotation {
@@ -200,9 +184,9 @@ fn mix<S: Simd>(simd: S, average: &Average<'_>, out: &mut [PoseBlock]) {
         }
         let (moved, scaled) = (load(simd, &from.translation), load(simd, &from.scale));
         let (mut translation, mut scale) = (moved, scaled);
-        for (pose, share) in average.others() {
-            let to = &pose.blocks()[index];
-            let share = f32x8::splat(simd, share);
+        for (blocks, share) in average.others() {
+            let to = &blocks[index];
+            let share = f32x8::splat(simd, *share);
             let other = load(simd, &to.rotation);
             // Minus the share where the other quaternion is on the far side.
             let signed = share.copysign(dot(reference, other));
@@ -266,12 +250,17 @@ fn weights<S: Simd>(simd: S, layer: &Layer<'_>, block: usize) -> f32x8<S> {
         None => weight,
         Some(mask) => {
             let mask = &mask[block * LANES..];
-            let mut lanes = [0.0; LANES];
-            for (lane, mask) in lanes.iter_mut().zip(mask) {
-                // Also makes 0 of NaN.
-                *lane = if *mask > 0.0 { mask.min(1.0) } else { 0.0 };
-            }
-            weight * f32x8::load_array(simd, lanes)
+            let lanes = match mask.first_chunk() {
+                Some(lanes) => f32x8::load_array_ref(simd, lanes),
+                None => {
+                    let mut lanes = [0.0; LANES];
+                    lanes[..mask.len()].copy_from_slice(mask);
+                    f32x8::load_array(simd, lanes)
+                }
+            };
+            let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
+            // Also makes 0 of NaN.
+            weight * simd.select_f32x8(lanes.simd_gt(zero), lanes.min(one), zero)
         }
     }
 }

@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clip_parts::ClipParts;
 use crate::kernel::{normalize, store};
-use crate::{JointId, JointTrack, Pose, PoseBlock};
+use crate::{JointId, Pose, PoseBlock};
 
 /// A clip ready to play: immutable, shared by any number of characters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct Clip {
     pub(crate) rate: f64,
     /// What does not move.
     pub(crate) base: Pose,
-    /// For each block of joints a bit a lane: set where `rotations` has samples.
+    /// For each block of joints a bit a lane: set where `rotations` has samples, and in spare lanes beside them.
     pub(crate) moving: Vec<u8>,
     /// n × A keys, A the number of blocks with a moving rotation, ascending.
     pub(crate) rotations: Vec<RotationKey>,
@@ -57,7 +57,7 @@ pub struct Clip {
     /// n × V values.
     pub(crate) vectors: Vec<[f32; 3]>,
     /// Curves that uniform samples cannot hold.
-    pub(crate) steps: Vec<(JointId, JointTrack)>,
+    pub(crate) steps: Vec<StepTrack>,
 }
 
 /// The rotations of eight joints at one time, x, y, z, w, in units of 1/32767.
@@ -66,18 +66,46 @@ pub struct Clip {
 pub(crate) struct RotationKey(pub(crate) [[i16; LANES]; 4]);
 
 impl RotationKey {
-    /// Eight identities.
-    pub(crate) const IDENTITY: Self = Self([[0; LANES], [0; LANES], [0; LANES], [i16::MAX; LANES]]);
+    /// Eight identities; normalising a power of two is exact.
+    pub(crate) const IDENTITY: Self = Self([[0; LANES], [0; LANES], [0; LANES], [1 << 14; LANES]]);
 }
 
 /// What a component of 1 is stored as.
 pub(crate) const UNIT: f32 = i16::MAX as f32;
 
+/// What of a joint a curve moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Part {
+    Translation,
+    Rotation,
+    Scale,
+}
+
 /// Whose translation or scale moves.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct VectorTrack {
     pub(crate) joint: JointId,
-    pub(crate) is_scale: bool,
+    pub(crate) part: Part,
+}
+
+/// A curve that holds each value until the next key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StepTrack {
+    pub(crate) joint: JointId,
+    pub(crate) part: Part,
+    /// Seconds, rising.
+    pub(crate) times: Vec<f32>,
+    /// One a key; a vector leaves the last component alone.
+    pub(crate) values: Vec<[f32; 4]>,
+}
+
+impl StepTrack {
+    fn sample(&self, time: f32) -> [f32; 4] {
+        self.values[self
+            .times
+            .partition_point(|key| *key <= time)
+            .saturating_sub(1)]
+    }
 }
 
 /// Two neighbouring samples and the way between them.
@@ -113,16 +141,11 @@ impl Clip {
         let from = self.vectors_at(span.from);
         let to = self.vectors_at(span.to);
         for (track, (from, to)) in self.vector_tracks.iter().zip(from.iter().zip(to)) {
-            let value = mix(*from, *to, span.alpha);
-            if track.is_scale {
-                out.set_scale(track.joint, value);
-            } else {
-                out.set_translation(track.joint, value);
-            }
+            write(track.part, mix(*from, *to, span.alpha), track.joint, out);
         }
         let time = time.max(0.0);
-        for (joint, track) in &self.steps {
-            track.write(time, *joint, out);
+        for track in &self.steps {
+            write(track.part, track.sample(time), track.joint, out);
         }
     }
 
@@ -141,17 +164,12 @@ impl Clip {
         let to = self.vectors_at(span.to);
         for (track, (from, to)) in self.vector_tracks.iter().zip(from.iter().zip(to)) {
             if track.joint == joint {
-                let value = mix(*from, *to, span.alpha);
-                if track.is_scale {
-                    out.scale = value;
-                } else {
-                    out.translation = value;
-                }
+                apply(track.part, mix(*from, *to, span.alpha), &mut out);
             }
         }
         let time = time.max(0.0);
-        for (_, track) in self.steps.iter().filter(|(owner, _)| *owner == joint) {
-            track.apply(time, &mut out);
+        for track in self.steps.iter().filter(|track| track.joint == joint) {
+            apply(track.part, track.sample(time), &mut out);
         }
         out
     }
@@ -178,10 +196,6 @@ impl Clip {
 
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        let step_bytes = |track: &JointTrack| match track {
-            JointTrack::Translation(track) | JointTrack::Scale(track) => 16 * track.times().len(),
-            JointTrack::Rotation(track) => 20 * track.times().len(),
-        };
         size_of::<Self>()
             + size_of_val(self.base.blocks())
             + size_of_val(self.moving.as_slice())
@@ -192,7 +206,7 @@ impl Clip {
             + self
                 .steps
                 .iter()
-                .map(|(_, track)| step_bytes(track))
+                .map(|track| 20 * track.times.len())
                 .sum::<usize>()
     }
 
@@ -289,10 +303,30 @@ fn mix_rotation(from: [i16; 4], to: [i16; 4], alpha: f32) -> Quat {
     let [from, to] = [from, to].map(|key| Vector4::from(key.map(f32::from)));
     let q = from + (to - from) * alpha;
     let length = (q.x * q.x + q.y * q.y + (q.z * q.z + q.w * q.w)).sqrt();
-    Quat::new_unchecked(Quaternion::from_vector(q * (1.0 / length)))
+    quat_of((q * (1.0 / length)).into())
 }
 
-fn mix(from: [f32; 3], to: [f32; 3], alpha: f32) -> Vec3 {
-    let (from, to) = (Vec3::from(from), Vec3::from(to));
-    from * (1.0 - alpha) + to * alpha
+fn mix(from: [f32; 3], to: [f32; 3], alpha: f32) -> [f32; 4] {
+    let part = |i: usize| from[i] * (1.0 - alpha) + to[i] * alpha;
+    [part(0), part(1), part(2), 0.0]
+}
+
+fn write(part: Part, [x, y, z, w]: [f32; 4], joint: JointId, out: &mut Pose) {
+    match part {
+        Part::Translation => out.set_translation(joint, Vec3::new(x, y, z)),
+        Part::Rotation => out.set_rotation(joint, quat_of([x, y, z, w])),
+        Part::Scale => out.set_scale(joint, Vec3::new(x, y, z)),
+    }
+}
+
+fn apply(part: Part, [x, y, z, w]: [f32; 4], out: &mut Transform) {
+    match part {
+        Part::Translation => out.translation = Vec3::new(x, y, z),
+        Part::Rotation => out.rotation = quat_of([x, y, z, w]),
+        Part::Scale => out.scale = Vec3::new(x, y, z),
+    }
+}
+
+fn quat_of(xyzw: [f32; 4]) -> Quat {
+    Quat::new_unchecked(Quaternion::from(xyzw))
 }

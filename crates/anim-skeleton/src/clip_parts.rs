@@ -4,8 +4,8 @@ use anim_math::Transform;
 use anim_math::lanes::LANES;
 use serde::{Deserialize, Serialize};
 
-use crate::clip::{RotationKey, VectorTrack};
-use crate::{Clip, JointId, JointTrack, Pose, SkeletonError};
+use crate::clip::{Part, RotationKey, StepTrack, VectorTrack};
+use crate::{Clip, JointId, Pose, SkeletonError};
 
 /// A clip's fields, without what follows from them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub(crate) struct ClipParts {
     rotations: Vec<[[i16; LANES]; 4]>,
     vector_tracks: Vec<VectorTrack>,
     vectors: Vec<[f32; 3]>,
-    steps: Vec<(JointId, JointTrack)>,
+    steps: Vec<StepTrack>,
 }
 
 impl TryFrom<ClipParts> for Clip {
@@ -42,17 +42,6 @@ impl TryFrom<ClipParts> for Clip {
             parts.moving.len() == joint_count.div_ceil(LANES),
             "moving lanes",
         )?;
-        let last_lanes = match joint_count % LANES {
-            0 => u8::MAX,
-            lanes => (1 << lanes) - 1,
-        };
-        require(
-            parts
-                .moving
-                .last()
-                .is_none_or(|lanes| lanes & !last_lanes == 0),
-            "moving lanes",
-        )?;
         let stride = parts.moving.iter().filter(|lanes| **lanes != 0).count();
         require(
             samples.checked_mul(stride) == Some(parts.rotations.len()),
@@ -61,7 +50,7 @@ impl TryFrom<ClipParts> for Clip {
         let vectors = samples.checked_mul(parts.vector_tracks.len());
         require(vectors == Some(parts.vectors.len()), "vector count")?;
         let joints = parts.vector_tracks.iter().map(|track| track.joint);
-        let mut joints = joints.chain(parts.steps.iter().map(|(joint, _)| *joint));
+        let mut joints = joints.chain(parts.steps.iter().map(|track| track.joint));
         require(
             joints.all(|joint| joint.index() < joint_count),
             "joint of a curve",
@@ -71,9 +60,13 @@ impl TryFrom<ClipParts> for Clip {
             "vector",
         )?;
         require(
-            parts.steps.iter().all(|(_, track)| is_unit(track)),
-            "rotation of a step",
+            parts
+                .vector_tracks
+                .iter()
+                .all(|track| track.part != Part::Rotation),
+            "part of a vector",
         )?;
+        require(parts.steps.iter().all(is_whole), "step")?;
         let rotations: Vec<_> = parts.rotations.into_iter().map(RotationKey).collect();
         require(are_mixable(&parts.moving, &rotations), "rotation")?;
         let mut base = Pose::identity(joint_count);
@@ -125,8 +118,8 @@ fn are_mixable(moving: &[u8], keys: &[RotationKey]) -> bool {
     let one = i64::from(i16::MAX).pow(2);
     keys.iter().enumerate().all(|(place, key)| {
         let next = keys.get(place + moving.len()).unwrap_or(key);
-        let lengths = dots(key, key).map(|square| square > one / 2);
-        let mixes = dots(key, next).map(|dot| dot > -one / 4);
+        let lengths = dots(key, key).map(|square| square > one / 8);
+        let mixes = dots(key, next).map(|dot| dot > -one / 16);
         let lanes = moving[place % moving.len()];
         (0..LANES).all(|lane| lanes >> lane & 1 == 0 || lengths[lane] && mixes[lane])
     })
@@ -142,12 +135,11 @@ fn dots(a: &RotationKey, b: &RotationKey) -> [i64; LANES] {
     dots
 }
 
-fn is_unit(track: &JointTrack) -> bool {
-    match track {
-        JointTrack::Rotation(track) => track
-            .values()
-            .iter()
-            .all(|q| (q.coords.norm_squared() - 1.0).abs() < 1e-3),
-        _ => true,
-    }
+fn is_whole(track: &StepTrack) -> bool {
+    let is_unit = |v: &[f32; 4]| (v.iter().map(|v| v * v).sum::<f32>() - 1.0).abs() < 1e-3;
+    !track.times.is_empty()
+        && track.times.len() == track.values.len()
+        && track.times.is_sorted()
+        && track.values.as_flattened().iter().all(|v| v.is_finite())
+        && (track.part != Part::Rotation || track.values.iter().all(is_unit))
 }

@@ -47,17 +47,12 @@ impl JointTrack {
     /// The value at `time`, s, clamped to the keys; the other parts are those of the identity.
     pub fn at(&self, time: f32) -> Transform {
         let mut transform = Transform::IDENTITY;
-        self.apply(time, &mut transform);
-        transform
-    }
-
-    /// Sets the part of `transform` that this curve moves.
-    pub(crate) fn apply(&self, time: f32, transform: &mut Transform) {
         match self {
             Self::Translation(track) => transform.translation = track.sample(time),
             Self::Rotation(track) => transform.rotation = track.sample(time),
             Self::Scale(track) => transform.scale = track.sample(time),
         }
+        transform
     }
 
     /// Sets the part of `joint` that this curve moves.

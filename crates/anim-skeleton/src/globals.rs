@@ -161,25 +161,20 @@ fn update<S: Simd>(
     out: &mut [GlobalSlot],
 ) {
     let mut first = range.start;
-    let mut locals = [[0.0; 4 * LANES]; 3];
+    let mut locals = LocalRows([[[0.0; 4]; LANES]; 3]);
     while first < range.end {
         let block = first / LANES;
         local_rows(simd, &blocks[block], &mut locals);
         let last = range.end.min((block + 1) * LANES);
         for (joint, parent) in (first..last).zip(&parents[first..last]) {
+            let [x, y, z] = &locals.0;
             let lane = joint % LANES;
-            let [x, y, z] = &locals;
-            let local = [
-                x.as_chunks().0[lane],
-                y.as_chunks().0[lane],
-                z.as_chunks().0[lane],
-            ];
-            let (done, open) = out.split_at_mut(joint);
-            let rows = match parent {
-                Some(parent) => compose(simd, &done[parent.index()].0, local),
+            let local = [x[lane], y[lane], z[lane]];
+            let [x, y, z] = match parent {
+                Some(parent) => compose(simd, &out[parent.index()], local),
                 None => local,
             };
-            open[0] = GlobalSlot([rows[0], rows[1], rows[2], LAST_ROW]);
+            out[joint] = GlobalSlot([x, y, z, LAST_ROW]);
         }
         first = last;
     }
@@ -187,37 +182,81 @@ fn update<S: Simd>(
 
 /// The three rows of `parent · local`: row r is p_r0 L_0 + p_r1 L_1 + p_r2 L_2 + (0, 0, 0, p_r3).
 #[inline(always)]
-fn compose<S: Simd>(simd: S, parent: &[[f32; 4]; 4], local: [[f32; 4]; 3]) -> [[f32; 4]; 3] {
+fn compose<S: Simd>(simd: S, parent: &GlobalSlot, local: [[f32; 4]; 3]) -> [[f32; 4]; 3] {
     let l0 = f32x4::load_array(simd, local[0]);
     let l1 = f32x4::load_array(simd, local[1]);
     let l2 = f32x4::load_array(simd, local[2]);
+    let [x, y, z, _] = &parent.0;
     let mut rows = [[0.0; 4]; 3];
-    for (row, p) in rows.iter_mut().zip(parent) {
-        let translation = f32x4::load_array(simd, [0.0, 0.0, 0.0, p[3]]);
-        let turned = l0 * f32x4::splat(simd, p[0])
-            + l1 * f32x4::splat(simd, p[1])
-            + l2 * f32x4::splat(simd, p[2]);
-        (turned + translation).store_array(row);
+    if has_wide_shuffles(simd) {
+        // Two rows at once: fewer instructions, the same operations in the same order.
+        let pair = f32x8::from_slice(simd, &parent.0.as_flattened()[..8]);
+        let mut sum = f32x8::block_splat(l0) * pair.swizzle_dyn_within_blocks(splat_bytes(0))
+            + f32x8::block_splat(l1) * pair.swizzle_dyn_within_blocks(splat_bytes(1))
+            + f32x8::block_splat(l2) * pair.swizzle_dyn_within_blocks(splat_bytes(2));
+        let zero = f32x8::splat(simd, 0.0);
+        let last = f32x8::load_array(simd, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]).simd_gt(zero);
+        sum += simd.select_f32x8(last, pair, zero);
+        sum.store_slice(rows[..2].as_flattened_mut());
+        compose_row(simd, z, [l0, l1, l2], &mut rows[2]);
+    } else {
+        compose_row(simd, x, [l0, l1, l2], &mut rows[0]);
+        compose_row(simd, y, [l0, l1, l2], &mut rows[1]);
+        compose_row(simd, z, [l0, l1, l2], &mut rows[2]);
     }
     rows
 }
 
-/// `parent_from_joint` of eight joints: for each row of the matrices, eight times four columns.
 #[inline(always)]
-fn local_rows<S: Simd>(simd: S, block: &PoseBlock, out: &mut [[f32; 4 * LANES]; 3]) {
+fn compose_row<S: Simd>(simd: S, p: &[f32; 4], [l0, l1, l2]: [f32x4<S>; 3], row: &mut [f32; 4]) {
+    let turned = l0 * f32x4::splat(simd, p[0])
+        + l1 * f32x4::splat(simd, p[1])
+        + l2 * f32x4::splat(simd, p[2]);
+    let translation = f32x4::load_array(simd, [0.0, 0.0, 0.0, p[3]]);
+    (turned + translation).store_array(row);
+}
+
+/// True if shuffling eight lanes by bytes is one instruction.
+#[inline(always)]
+fn has_wide_shuffles<S: Simd>(simd: S) -> bool {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    return simd.level().as_avx2().is_some();
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+    return false;
+}
+
+/// The bytes of one column of each row, four times.
+const fn splat_bytes(column: u8) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    let mut place = 0;
+    while place < 32 {
+        bytes[place] = 4 * column + place as u8 % 4;
+        place += 1;
+    }
+    bytes
+}
+
+/// `parent_from_joint` of eight joints: for each row of the matrices, eight times four columns.
+///
+/// Whole cache lines, because a store that straddles two is slow to read back.
+#[repr(align(64))]
+struct LocalRows([[[f32; 4]; LANES]; 3]);
+
+#[inline(always)]
+fn local_rows<S: Simd>(simd: S, block: &PoseBlock, out: &mut LocalRows) {
     let rows = matrix_rows(
         load(simd, &block.rotation),
         load(simd, &block.translation),
         load(simd, &block.scale),
         f32x8::splat(simd, 1.0),
     );
-    for (columns, out) in rows.into_iter().zip(out) {
-        let [a, b, c, d] = columns;
-        let (a, b) = (simd.split_f32x8(a), simd.split_f32x8(b));
-        let (c, d) = (simd.split_f32x8(c), simd.split_f32x8(d));
-        if let ([low, high], _) = out.as_chunks_mut() {
-            simd.store_four_interleaved_f32x4([a.0, b.0, c.0, d.0], low);
-            simd.store_four_interleaved_f32x4([a.1, b.1, c.1, d.1], high);
+    for ([a, b, c, d], out) in rows.into_iter().zip(&mut out.0) {
+        let ((ac0, ac1), (bd0, bd1)) = (a.interleave(c), b.interleave(d));
+        let ((joints01, joints23), (joints45, joints67)) =
+            (ac0.interleave(bd0), ac1.interleave(bd1));
+        let rows = [joints01, joints23, joints45, joints67];
+        for (pair, out) in rows.into_iter().zip(out.as_chunks_mut::<2>().0) {
+            pair.store_slice(out.as_flattened_mut());
         }
     }
 }

@@ -118,7 +118,9 @@ fn layers_of_weight_zero_change_no_bit() {
         random_pose(&skeleton, &mut random),
         random_pose(&skeleton, &mut random),
     );
-    let nothing = vec![0.0; 21];
+    let nothing: Vec<_> = (0..21)
+        .map(|joint| [0.0, -3.0, f32::NAN][joint % 3])
+        .collect();
     for weight in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         let layers = [layer(&a, 1.0), layer(&b, weight), additive(&b, weight)];
         assert_eq!(blended(skeleton.rest(), &layers), a);

@@ -40,7 +40,7 @@ use crate::skin_blocks::{SkinBlocks, WeightLanes};
 use crate::vectors::{self, Vectors, cross, dot, resized_or};
 use crate::{Palette, SkinnedMesh, VertexBlock, VertexBlocks};
 
-/// Blocks that one task skins: 16,384 vertices, some 20 µs.
+/// Blocks that one task skins: 16,384 vertices, some 25 µs.
 const CHUNK: usize = 2048;
 
 impl SkinnedMesh {
@@ -85,6 +85,10 @@ impl SkinnedMesh {
         source: &VertexBlocks,
         palette: &Palette,
     ) -> (Vec3, Vec3) {
+        assert!(
+            vertex < self.vertex_count(),
+            "vertex {vertex} does not exist"
+        );
         assert_eq!(source.len(), self.vertex_count(), "source of another mesh");
         assert_eq!(
             palette.len(),
@@ -117,6 +121,9 @@ impl SkinnedMesh {
 }
 
 /// Skins `source`; without `COFACTORS` no matrix of the palette needs them.
+///
+/// Bound by arithmetic, not memory: at two joints a block some 90 vector operations and one root and division, against
+/// 57 bytes a vertex; three times as long as copying the vertices.
 #[inline(always)]
 fn blend_blocks<S: Simd, const COFACTORS: bool>(
     simd: S,
@@ -127,7 +134,7 @@ fn blend_blocks<S: Simd, const COFACTORS: bool>(
     out: &mut [VertexBlock],
 ) {
     let one = f32x8::splat(simd, 1.0);
-    let (mut start, ends) = blocks.from(first);
+    let (mut start, ends) = blocks.ends_from(first);
     for ((source, out), end) in source.iter().zip(out).zip(ends) {
         let joints = &blocks.joints()[start..*end];
         let weights = &blocks.weights()[start..*end];

@@ -159,3 +159,48 @@ fn classify<S: Simd>(simd: S, slots: &[GlobalSlot], kinds: &mut [u8]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use anim_math::{Mat3, Transform, Vec3, quat};
+
+    use super::*;
+
+    fn kind_of(linear: Mat3) -> u8 {
+        let mut palette = Palette::new(1);
+        palette.set(
+            0,
+            Affine {
+                linear,
+                ..Affine::IDENTITY
+            },
+        );
+        palette.kinds[0]
+    }
+
+    #[test]
+    fn matrices_are_known_by_how_they_turn_normals() {
+        let turn = quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), 2.0).to_rotation_matrix();
+        let turn = turn.into_inner();
+        let scaled = |x, y, z| turn * Mat3::from_diagonal(&Vec3::new(x, y, z));
+        assert_eq!(kind_of(turn), kind::PROPER);
+        assert_eq!(kind_of(turn * 0.01), kind::PROPER);
+        assert_eq!(kind_of(scaled(-1.0, -1.0, 1.0)), kind::PROPER);
+        assert_eq!(kind_of(scaled(-3.0, 3.0, 3.0)), kind::MIRRORED);
+        assert_eq!(kind_of(scaled(1.0, 1.01, 1.0)), kind::SKEWED);
+        assert_eq!(kind_of(Mat3::zeros()), kind::SKEWED);
+        assert_eq!(kind_of(turn * f32::NAN), kind::SKEWED);
+        let shear = Mat3::new(1.0, 0.01, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0);
+        assert_eq!(kind_of(shear), kind::SKEWED);
+    }
+
+    #[test]
+    fn rounding_along_a_deep_chain_is_not_taken_for_shear() {
+        let link = Affine::from(Transform {
+            rotation: quat::from_axis_angle(Vec3::new(0.6, 0.8, 0.0), 0.37),
+            ..Transform::IDENTITY
+        });
+        let tip = (0..1000).fold(Affine::IDENTITY, |chain, _| chain * link);
+        assert_eq!(kind_of(tip.linear), kind::PROPER);
+    }
+}

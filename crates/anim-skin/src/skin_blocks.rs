@@ -52,7 +52,7 @@ impl SkinBlocks {
 
     /// Where in `joints` and `weights` each of the blocks from `first` on ends, and where the first begins.
     #[inline(always)]
-    pub(crate) fn from(&self, first: usize) -> (usize, &[usize]) {
+    pub(crate) fn ends_from(&self, first: usize) -> (usize, &[usize]) {
         let start = if first == 0 { 0 } else { self.ends[first - 1] };
         (start, &self.ends[first..])
     }

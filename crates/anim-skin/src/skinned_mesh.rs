@@ -40,8 +40,8 @@ impl SkinnedMesh {
     ///
     /// * `joints`: the joints of the skin's list, as `influences` count them. * `joint_from_bind`: one each, from the
     ///   mesh's space to the joint's (the inverse bind matrices of glTF). * `influences`: any number a vertex; their
-    ///   faults are repaired and listed in [`report`](Self::report). * `targets`: their displacements are in the mesh's
-    ///   space; may be empty.
+    ///   faults are repaired and listed in [`report`](Self::report). * `targets`: may be empty; their vertices may
+    ///   come in any order, and displacements of one listed twice add up.
     ///
     /// Normals are made unit. A mesh without vertices is fine.
     ///

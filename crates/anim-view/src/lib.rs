@@ -2,7 +2,7 @@
 //!
 //! It needs no graphics card, no window and no driver, and gives the same bytes on every machine and for any number of
 //! threads, so that pictures serve people, documentation and tests alike. Note down what to draw on a [`Canvas`], and
-//! [`finish`](Canvas::finish) it to an [`Image`]; [`sheet`] and [`animation`] make one picture of many. For
+//! [`finish`](Canvas::finish) it to an [`Image`]; [`sheet()`] and [`animation`] make one picture of many. For
 //! interaction, use a real renderer: this one takes tens of milliseconds a frame.
 //!
 //! ```

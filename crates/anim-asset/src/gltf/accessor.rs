@@ -5,122 +5,10 @@
 
 use super::budget::Budget;
 use super::buffer::View;
+use super::element::{Component, Shape};
 use super::json::Json;
 use super::log::Log;
 use crate::{AssetError, Severity};
-
-/// The type of one component.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Component {
-    I8,
-    U8,
-    I16,
-    U16,
-    U32,
-    F32,
-}
-
-impl Component {
-    /// By the code that files use.
-    fn from_code(code: usize) -> Option<Self> {
-        Some(match code {
-            5120 => Self::I8,
-            5121 => Self::U8,
-            5122 => Self::I16,
-            5123 => Self::U16,
-            5125 => Self::U32,
-            5126 => Self::F32,
-            _ => return None,
-        })
-    }
-
-    /// Bytes.
-    pub(super) fn size(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::U32 | Self::F32 => 4,
-        }
-    }
-
-    /// The value at the start of `bytes`, exactly.
-    fn decode(self, bytes: &[u8]) -> f64 {
-        match (self, bytes) {
-            (Self::I8, [a, ..]) => f64::from(*a as i8),
-            (Self::U8, [a, ..]) => f64::from(*a),
-            (Self::I16, [a, b, ..]) => f64::from(i16::from_le_bytes([*a, *b])),
-            (Self::U16, [a, b, ..]) => f64::from(u16::from_le_bytes([*a, *b])),
-            (Self::U32, [a, b, c, d, ..]) => f64::from(u32::from_le_bytes([*a, *b, *c, *d])),
-            (Self::F32, [a, b, c, d, ..]) => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
-            _ => 0.0,
-        }
-    }
-
-    /// What a normalised integer stands for; −127 and −128 are both −1.
-    fn normalize(self, value: f64) -> f32 {
-        let value = value as f32;
-        match self {
-            Self::I8 => (value / 127.0).max(-1.0),
-            Self::U8 => value / 255.0,
-            Self::I16 => (value / 32767.0).max(-1.0),
-            Self::U16 => value / 65535.0,
-            Self::U32 | Self::F32 => value,
-        }
-    }
-}
-
-/// Rows and columns of one element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
-    rows: usize,
-    columns: usize,
-}
-
-impl Shape {
-    fn from_name(name: &str) -> Option<Self> {
-        let (rows, columns) = match name {
-            "SCALAR" => (1, 1),
-            "VEC2" => (2, 1),
-            "VEC3" => (3, 1),
-            "VEC4" => (4, 1),
-            "MAT2" => (2, 2),
-            "MAT3" => (3, 3),
-            "MAT4" => (4, 4),
-            _ => return None,
-        };
-        Some(Self { rows, columns })
-    }
-
-    /// Components of one element.
-    pub(super) fn len(self) -> usize {
-        self.rows * self.columns
-    }
-
-    /// True of MAT2, MAT3 and MAT4.
-    pub(super) fn is_matrix(self) -> bool {
-        self.columns > 1
-    }
-
-    /// Bytes from one column to the next: columns of matrices start at multiples of 4.
-    fn column_stride(self, component: Component) -> usize {
-        let column = self.rows * component.size();
-        if self.is_matrix() {
-            column.next_multiple_of(4)
-        } else {
-            column
-        }
-    }
-
-    /// Bytes of one element, without padding after its last column.
-    fn size(self, component: Component) -> usize {
-        self.column_stride(component) * (self.columns - 1) + self.rows * component.size()
-    }
-
-    /// Where component `k` lies in an element.
-    fn offset(self, component: Component, k: usize) -> usize {
-        k / self.rows * self.column_stride(component) + k % self.rows * component.size()
-    }
-}
 
 /// Where elements come from before the sparse ones replace some.
 #[derive(Clone, Copy)]
@@ -204,7 +92,7 @@ impl<'a> Accessor<'a> {
             let found = json.list(bound).len();
             // Lengths that no element has are already named.
             if [1, 2, 3, 4, 9, 16].contains(&found) && found != shape.len() {
-                let message = format!("{found} numbers for {} components", shape.len());
+                let message = format_args!("{found} numbers for {} components", shape.len());
                 let place = format!("{place}/{bound}");
                 log.error("ARRAY_LENGTH_NOT_IN_LIST", place, message);
             }
@@ -237,10 +125,10 @@ impl<'a> Accessor<'a> {
         };
         let place = self.place();
         let size = self.shape.size(self.component);
-        let packed = self.shape.column_stride(self.component) * self.shape.columns;
+        let packed = self.shape.packed_size(self.component);
         let stride = view.stride.unwrap_or(packed);
         if stride < size {
-            let message = format!("elements of {size} bytes, {stride} apart");
+            let message = format_args!("elements of {size} bytes, {stride} apart");
             log.error("ACCESSOR_SMALL_BYTESTRIDE", &place, message);
             return Base::Missing;
         }
@@ -256,7 +144,7 @@ impl<'a> Accessor<'a> {
             } else {
                 place
             };
-            let message = format!("{needed} bytes of a view of {}", view.length);
+            let message = format_args!("{needed} bytes of a view of {}", view.length);
             log.error("ACCESSOR_TOO_LONG", place, message);
             return Base::Missing;
         }
@@ -273,17 +161,17 @@ impl<'a> Accessor<'a> {
         let place = self.place();
         let size = self.component.size();
         if !self.offset.is_multiple_of(size) {
-            let message = format!("{} is not a multiple of {size}", self.offset);
+            let message = format_args!("{} is not a multiple of {size}", self.offset);
             let place = format!("{place}/byteOffset");
             log.error("ACCESSOR_OFFSET_ALIGNMENT", place, message);
         }
         let total = view.offset.saturating_add(self.offset);
         if !total.is_multiple_of(size) {
-            let message = format!("starts at byte {total}, not at a multiple of {size}");
+            let message = format_args!("starts at byte {total}, not at a multiple of {size}");
             log.error("ACCESSOR_TOTAL_OFFSET_ALIGNMENT", &place, message);
         }
         if self.shape.is_matrix() && !self.offset.is_multiple_of(4) {
-            let message = format!("{} is not a multiple of 4", self.offset);
+            let message = format_args!("{} is not a multiple of 4", self.offset);
             let place = format!("{place}/byteOffset");
             log.error("ACCESSOR_MATRIX_ALIGNMENT", place, message);
         }
@@ -293,7 +181,7 @@ impl<'a> Accessor<'a> {
         let place = format!("{}/sparse", self.place());
         let count = json.count("count")?;
         if count > self.count {
-            let message = format!("{count} of {} elements", self.count);
+            let message = format_args!("{count} of {} elements", self.count);
             let place = format!("{place}/count");
             log.error("ACCESSOR_SPARSE_COUNT_OUT_OF_RANGE", place, message);
         }
@@ -310,13 +198,14 @@ impl<'a> Accessor<'a> {
             }
             let total = view.offset.saturating_add(offset);
             if !total.is_multiple_of(alignment) {
-                let message = format!("starts at byte {total}, not at a multiple of {alignment}");
+                let message =
+                    format_args!("starts at byte {total}, not at a multiple of {alignment}");
                 let place = format!("{place}/{name}");
                 log.error("ACCESSOR_TOTAL_OFFSET_ALIGNMENT", place, message);
             }
             let end = count.checked_mul(size)?.checked_add(offset);
             if end.is_none_or(|end| end > view.length) {
-                let message = format!("{count} {name} do not fit the view");
+                let message = format_args!("{count} {name} do not fit the view");
                 let place = format!("{place}/{name}");
                 log.error("ACCESSOR_TOO_LONG", place, message);
                 return None;
@@ -324,7 +213,7 @@ impl<'a> Accessor<'a> {
             view.bytes?.get(offset..end?)
         };
         // Sparse values are packed as a view without a stride would be.
-        let size = self.shape.column_stride(self.component) * self.shape.columns;
+        let size = self.shape.packed_size(self.component);
         let indices = part("indices", index.size(), index.size());
         let values = part("values", size, self.component.size());
         let sparse = Sparse {
@@ -337,11 +226,12 @@ impl<'a> Accessor<'a> {
         for at in 0..count {
             let target = sparse.target(at);
             if before.is_some_and(|before| target <= before) {
-                let message = format!("index {target} at place {at} does not rise");
+                let message = format_args!("index {target} at place {at} does not rise");
                 log.error("ACCESSOR_SPARSE_INDICES_NON_INCREASING", &place, message);
             }
             if target >= self.count {
-                let message = format!("index {target} at place {at}, but {} elements", self.count);
+                let message =
+                    format_args!("index {target} at place {at}, but {} elements", self.count);
                 log.error("ACCESSOR_SPARSE_INDEX_OOB", &place, message);
             }
             before = Some(target);
@@ -408,9 +298,9 @@ impl<'a> Accessor<'a> {
             return Ok(None);
         }
         budget.take(self.count, size_of::<[T; N]>(), &self.place())?;
+        let offsets = self.shape.offsets(self.component);
         let decode = |element: &[u8]| {
-            let offset = |k| self.shape.offset(self.component, k);
-            std::array::from_fn(|k| convert(self.component.decode(&element[offset(k)..])))
+            std::array::from_fn(|k| convert(self.component.decode(&element[offsets[k]..])))
         };
         let mut elements: Vec<[T; N]> = match self.base {
             Base::Bytes { bytes, stride } => (0..self.count)
@@ -419,7 +309,7 @@ impl<'a> Accessor<'a> {
             _ => vec![[convert(0.0); N]; self.count],
         };
         if let Some(sparse) = self.sparse {
-            let size = self.shape.column_stride(self.component) * self.shape.columns;
+            let size = self.shape.packed_size(self.component);
             for at in 0..sparse.count {
                 if let Some(element) = elements.get_mut(sparse.target(at)) {
                     *element = decode(&sparse.values[at * size..]);
@@ -446,10 +336,10 @@ impl<'a> Accessor<'a> {
             return Ok(Some(Vec::new()));
         };
         budget.take(sparse.count, size_of::<(usize, [f32; N])>(), &self.place())?;
-        let size = self.shape.column_stride(self.component) * self.shape.columns;
-        let value = |element: &[u8], k| {
-            let offset = self.shape.offset(self.component, k);
-            let value = self.component.decode(&element[offset..]);
+        let size = self.shape.packed_size(self.component);
+        let offsets = self.shape.offsets(self.component);
+        let value = |element: &[u8], k: usize| {
+            let value = self.component.decode(&element[offsets[k]..]);
             if self.normalized {
                 self.component.normalize(value)
             } else {
@@ -481,19 +371,21 @@ impl<'a> Accessor<'a> {
             return;
         }
         let width = self.shape.len();
-        if !budget.may_scan(self.count.saturating_mul(width)) {
+        // A look at a component costs about what decoding it to a float does.
+        let work = self.count.saturating_mul(width * size_of::<f32>());
+        if !budget.may_scan(work) {
             return;
         }
+        let offsets = self.shape.offsets(self.component);
         let mut element = |at: usize, bytes: &[u8]| {
-            for k in 0..width {
-                let offset = self.shape.offset(self.component, k);
-                let bytes = bytes.get(offset..).unwrap_or_default();
+            for (k, offset) in offsets.iter().enumerate().take(width) {
+                let bytes = bytes.get(*offset..).unwrap_or_default();
                 visit(at, k, self.component.decode(bytes));
             }
         };
         let replaced: Vec<u32> = match self.sparse {
             Some(sparse) => {
-                let size = self.shape.column_stride(self.component) * self.shape.columns;
+                let size = self.shape.packed_size(self.component);
                 for at in 0..sparse.count {
                     element(sparse.target(at), &sparse.values[at * size..]);
                 }

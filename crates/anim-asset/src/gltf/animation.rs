@@ -7,8 +7,10 @@ use anim_math::nalgebra::Vector4;
 use anim_math::{Vec3, quat};
 use anim_skeleton::{Channel, ClipSpec, JointTrack, MorphChannel};
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
+use super::element::Component;
 use super::json::Json;
+use super::mesh;
 use super::read::Reader;
 use super::sampler::{self, Sampler};
 use crate::{AssetError, MeshSpec, Node};
@@ -62,7 +64,7 @@ impl Stage<'_, '_> {
                 continue;
             };
             let Some(sampler) = samplers.get(index) else {
-                let message = format!("there is no sampler {index}");
+                let message = format_args!("there is no sampler {index}");
                 let place = format!("{place_of_channel}/sampler");
                 self.reader
                     .log
@@ -98,7 +100,7 @@ impl Stage<'_, '_> {
             };
             if let Some(before) = last.insert((node, path), at) {
                 superseded[before] = true;
-                let message = format!("channel {at} has the same target, and is used instead");
+                let message = format_args!("channel {at} has the same target, and is used instead");
                 let place = format!("{place}/channels/{before}/target");
                 let log = self.reader.log;
                 log.error("ANIMATION_DUPLICATE_TARGETS", place, message);
@@ -114,7 +116,7 @@ impl Stage<'_, '_> {
         let place = format!("{place}/target");
         let path = target.text("path")?;
         if !["translation", "rotation", "scale", "weights"].contains(&path) {
-            let message = format!("what animates '{path}' is left out");
+            let message = format_args!("what animates '{path}' is left out");
             log.info("LEFT_OUT", place, message);
             return None;
         }
@@ -146,12 +148,7 @@ impl Stage<'_, '_> {
     /// Morph targets of the mesh at a node.
     fn target_count(&self, node: &Node) -> usize {
         let mesh = node.mesh.and_then(|mesh| self.meshes.get(mesh));
-        let primitives = mesh.map(|mesh| mesh.primitives.as_slice());
-        let counts = primitives.unwrap_or_default().iter();
-        counts
-            .map(|primitive| primitive.targets.len())
-            .max()
-            .unwrap_or(0)
+        mesh.map_or(0, mesh::target_count)
     }
 
     /// Adds the curve of one channel to `clip`.
@@ -207,14 +204,14 @@ impl Stage<'_, '_> {
         let is_legal = is_float || (is_fraction && components != 3);
         if !(fits && is_legal) {
             let done = if fits { "read" } else { "left out" };
-            let message = format!("the format of the values does not suit {path}; {done}");
+            let message = format_args!("the format of the values does not suit {path}; {done}");
             let code = "ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_FORMAT";
             log.error(code, place, message);
         }
         let parts = parts(sampler.interpolation);
         let expected = sampler.key_count.saturating_mul(width * parts);
         if output.count != expected {
-            let message = format!("{} values, not {expected}; left out", output.count);
+            let message = format_args!("{} values, not {expected}; left out", output.count);
             let code = "ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_COUNT";
             log.error(code, place, message);
             return false;
@@ -244,10 +241,10 @@ impl Stage<'_, '_> {
             let norm = xyzw.iter().map(|c| c * c).sum::<f32>().sqrt();
             let unit = quat::from_xyzw(xyzw);
             if unit.is_none() {
-                let message = format!("key {key}: a quaternion of length {norm}, left out");
+                let message = format_args!("key {key}: a quaternion of length {norm}, left out");
                 log.push(severity, code, place, message);
             } else if (norm - 1.0).abs() > tolerance {
-                let message = format!("key {key}: a quaternion of length {norm}, normalised");
+                let message = format_args!("key {key}: a quaternion of length {norm}, normalised");
                 log.push(severity, code, place, message);
             }
             unit
@@ -277,7 +274,7 @@ impl Stage<'_, '_> {
             let parts = parts(sampler.interpolation);
             let stored = &values[source * parts..][..parts];
             if !stored.iter().all(is_finite) {
-                let message = format!("key {source}: not finite, left out");
+                let message = format_args!("key {source}: not finite, left out");
                 let log = self.reader.log;
                 log.error("ACCESSOR_INVALID_FLOAT", place, message);
                 continue;
@@ -317,7 +314,7 @@ impl Stage<'_, '_> {
                 times.push(*time);
                 values.extend(key.iter().map(|[weight]| *weight));
             } else {
-                let message = format!("key {source}: not finite, left out");
+                let message = format_args!("key {source}: not finite, left out");
                 let log = self.reader.log;
                 log.error("ACCESSOR_INVALID_FLOAT", place, message);
             }
@@ -336,7 +333,7 @@ impl Stage<'_, '_> {
     fn accept<T>(&self, track: Result<T, anim_curves::CurveError>, place: &str) -> Option<T> {
         track
             .inspect_err(|error| {
-                let message = format!("the channel is left out: {error}");
+                let message = format_args!("the channel is left out: {error}");
                 self.reader.log.warning("LEFT_OUT", place, message);
             })
             .ok()

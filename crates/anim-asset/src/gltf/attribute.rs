@@ -1,6 +1,7 @@
 //! Vertex attributes: which formats each meaning may have, and access by name.
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
+use super::element::Component;
 use super::json::Json;
 use super::read::{Reader, Usage};
 

@@ -1,7 +1,8 @@
 //! The values of accessors against what they promise: all finite, and between `min` and `max`.
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
 use super::budget::Budget;
+use super::element::Component;
 use super::json::Json;
 use super::log::Log;
 
@@ -14,72 +15,72 @@ pub(super) fn check(
 ) {
     let all = accessors.iter().zip(root.list("accessors"));
     for (accessor, json) in all.filter_map(|(accessor, json)| Some((accessor.as_ref()?, json))) {
-        let declared = |name| -> Vec<Option<f64>> {
+        let declared = |name| {
             let list = json.list(name);
-            list.iter()
-                .map(|bound| exact(bound, accessor.component))
-                .collect()
+            let bound = |k: usize| exact(list.get(k)?, accessor.component);
+            std::array::from_fn(bound)
         };
-        check_one(accessor, &declared("min"), &declared("max"), log, budget);
+        check_one(accessor, declared("min"), declared("max"), log, budget);
     }
 }
+
+/// One bound a component, where declared.
+type Bounds = [Option<f64>; 16];
 
 /// What the values of one component are like.
 #[derive(Clone, Copy)]
 struct Extent {
+    /// The declared bounds, or infinities.
+    declared: [f64; 2],
     min: f64,
     max: f64,
     below: usize,
     above: usize,
 }
 
-fn check_one(
-    accessor: &Accessor<'_>,
-    min: &[Option<f64>],
-    max: &[Option<f64>],
-    log: &Log,
-    budget: &Budget,
-) {
+fn check_one(accessor: &Accessor<'_>, min: Bounds, max: Bounds, log: &Log, budget: &Budget) {
     let place = accessor.place();
-    let start = Extent {
+    let mut extents: [Extent; 16] = std::array::from_fn(|k| Extent {
+        declared: [
+            min[k].unwrap_or(f64::NEG_INFINITY),
+            max[k].unwrap_or(f64::INFINITY),
+        ],
         min: f64::INFINITY,
         max: f64::NEG_INFINITY,
         below: 0,
         above: 0,
-    };
-    let bound = |bounds: &[Option<f64>], k: usize| bounds.get(k).copied().flatten();
-    let mut extents = [start; 16];
+    });
     accessor.scan(budget, |at, k, value| {
         if !value.is_finite() {
-            let message = format!("element {at}, component {k} is {value}");
+            let message = format_args!("element {at}, component {k} is {value}");
             log.error("ACCESSOR_INVALID_FLOAT", &place, message);
             return;
         }
         let extent = &mut extents[k];
         extent.min = extent.min.min(value);
         extent.max = extent.max.max(value);
-        extent.below += usize::from(bound(min, k).is_some_and(|min| value < min));
-        extent.above += usize::from(bound(max, k).is_some_and(|max| value > max));
+        extent.below += usize::from(value < extent.declared[0]);
+        extent.above += usize::from(value > extent.declared[1]);
     });
     for (k, extent) in extents.iter().enumerate().take(accessor.shape.len()) {
         if extent.min > extent.max {
             continue;
         }
-        if let Some(declared) = bound(min, k).filter(|declared| *declared != extent.min) {
+        if let Some(declared) = min[k].filter(|declared| *declared != extent.min) {
             let place = format!("{place}/min/{k}");
-            let message = format!("{declared}, but the least value is {}", extent.min);
+            let message = format_args!("{declared}, but the least value is {}", extent.min);
             log.error("ACCESSOR_MIN_MISMATCH", &place, message);
             if extent.below > 0 {
-                let message = format!("{} values are less than {declared}", extent.below);
+                let message = format_args!("{} values are less than {declared}", extent.below);
                 log.error("ACCESSOR_ELEMENT_OUT_OF_MIN_BOUND", place, message);
             }
         }
-        if let Some(declared) = bound(max, k).filter(|declared| *declared != extent.max) {
+        if let Some(declared) = max[k].filter(|declared| *declared != extent.max) {
             let place = format!("{place}/max/{k}");
-            let message = format!("{declared}, but the greatest value is {}", extent.max);
+            let message = format_args!("{declared}, but the greatest value is {}", extent.max);
             log.error("ACCESSOR_MAX_MISMATCH", &place, message);
             if extent.above > 0 {
-                let message = format!("{} values are greater than {declared}", extent.above);
+                let message = format_args!("{} values are greater than {declared}", extent.above);
                 log.error("ACCESSOR_ELEMENT_OUT_OF_MAX_BOUND", place, message);
             }
         }

@@ -17,22 +17,27 @@ pub(super) struct Budget {
 const BASE: usize = 32 << 20;
 /// Granted for each byte of the file.
 const PER_BYTE: usize = 3;
+/// Steps granted to any file.
+const WORK_BASE: u64 = 32 << 20;
+/// Steps granted for each byte of the file: decoding and checking take up to ten.
+const WORK_PER_BYTE: u64 = 16;
 
 impl Budget {
     /// The allowance of a file of `size` bytes.
     pub(super) fn new(size: usize) -> Self {
-        let bytes = BASE.saturating_add(size.saturating_mul(PER_BYTE));
-        Self {
-            bytes: Cell::new(bytes),
-            work: Cell::new((bytes as u64).saturating_mul(8)),
-        }
+        let budget = Self {
+            bytes: Cell::new(BASE),
+            work: Cell::new(WORK_BASE),
+        };
+        budget.grow(size);
+        budget
     }
 
     /// Adds the allowance of a further file of `size` bytes.
     pub(super) fn grow(&self, size: usize) {
         let more = size.saturating_mul(PER_BYTE);
         self.bytes.set(self.bytes.get().saturating_add(more));
-        let work = (more as u64).saturating_mul(8);
+        let work = (size as u64).saturating_mul(WORK_PER_BYTE);
         self.work.set(self.work.get().saturating_add(work));
     }
 

@@ -220,6 +220,42 @@ mod tests {
         assert!(log.finish().is_empty());
     }
 
+    /// The codes of all findings on a file that can be read, and its JSON.
+    fn codes(file: &[u8]) -> (Vec<String>, Vec<u8>) {
+        let log = Log::default();
+        let json = split(file, &log).unwrap().json.to_vec();
+        let findings = log.finish().into_iter();
+        (findings.map(|finding| finding.code).collect(), json)
+    }
+
+    #[test]
+    fn what_is_out_of_order_is_named_and_read() {
+        let check = |file: &[u8], expected: &[&str]| {
+            let (codes, json) = codes(file);
+            assert_eq!(codes, expected);
+            assert_eq!(json.trim_ascii(), b"{}");
+        };
+        let json = (JSON, b"{}  ".as_slice());
+        check(&glb(&[json, (7, b"1234")]), &["GLB_UNKNOWN_CHUNK_TYPE"]);
+        check(&glb(&[json, json]), &["GLB_DUPLICATE_CHUNK"]);
+        check(&glb(&[json, (BIN, b"")]), &["GLB_EMPTY_BIN_CHUNK"]);
+        check(&glb(&[(JSON, b"{} ")]), &["GLB_CHUNK_LENGTH_UNALIGNED"]);
+        check(&glb(&[(JSON, b"{}\0\0")]), &["INVALID_JSON"]);
+        check(&[glb(&[json]), vec![0]].concat(), &["GLB_EXTRA_DATA"]);
+        check(b"\xEF\xBB\xBF {}", &["INVALID_JSON"]);
+        check(b"\n{}", &[]);
+    }
+
+    #[test]
+    fn what_is_no_gltf_is_refused_at_its_first_byte() {
+        let log = Log::default();
+        let error = split(b"Kaydara FBX Binary  ", &log).err().unwrap();
+        assert_eq!(
+            (error.code, error.location.as_str()),
+            ("GLB_INVALID_MAGIC", "byte 0")
+        );
+    }
+
     #[test]
     fn every_truncation_of_a_glb_gives_an_error_or_a_finding() {
         let file = glb(&[(JSON, b"{}  "), (BIN, b"1234")]);

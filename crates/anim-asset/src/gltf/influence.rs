@@ -10,6 +10,8 @@ use crate::AssetError;
 
 /// Influences in one set.
 const PER_SET: usize = 4;
+/// Sets beyond this number are not looked for.
+const MAX_SETS: usize = 64;
 
 /// The influences of a primitive at `place`, or `None` if it has no usable set.
 ///
@@ -27,10 +29,10 @@ pub(super) fn influences(
     joint_count: Option<usize>,
 ) -> Result<Option<Influences>, AssetError> {
     let has = |base: &str, set: usize| attributes.get(&format!("{base}_{set}")).is_some();
-    let count = |base: &str| (0..).take_while(|set| has(base, *set)).count();
+    let count = |base: &str| (0..MAX_SETS).take_while(|set| has(base, *set)).count();
     let sets = count("JOINTS").min(count("WEIGHTS"));
     if count("JOINTS") != count("WEIGHTS") {
-        let message = format!("{} and {} sets", count("JOINTS"), count("WEIGHTS"));
+        let message = format_args!("{} and {} sets", count("JOINTS"), count("WEIGHTS"));
         let code = "MESH_PRIMITIVE_JOINTS_WEIGHTS_MISMATCH";
         reader.log.error(code, place, message);
     }
@@ -109,30 +111,30 @@ impl Row<'_> {
             let [joints_place, weights_place] = &places[at / PER_SET];
             let (joint, weight) = (self.joints[at], self.weights[at]);
             if !weight.is_finite() {
-                let message = format!("vertex {vertex}: a weight of {weight}, taken to be 0");
+                let message = format_args!("vertex {vertex}: a weight of {weight}, taken to be 0");
                 log.error("ACCESSOR_INVALID_FLOAT", weights_place, message);
                 self.weights[at] = 0.0;
             } else if weight < 0.0 {
-                let message = format!("vertex {vertex}: a negative weight of {weight}");
+                let message = format_args!("vertex {vertex}: a negative weight of {weight}");
                 log.error("ACCESSOR_WEIGHTS_NEGATIVE", weights_place, message);
             }
             if let Some(count) = self
                 .joint_count
                 .filter(|count| usize::from(joint) >= *count)
             {
-                let message = format!(
+                let message = format_args!(
                     "vertex {vertex}: joint {joint} of {count}; its weight is taken to be 0"
                 );
                 log.error("ACCESSOR_JOINTS_INDEX_OOB", joints_place, message);
                 self.joints[at] = 0;
                 self.weights[at] = 0.0;
             } else if weight == 0.0 && joint != 0 {
-                let message = format!("vertex {vertex}: joint {joint} has no weight");
+                let message = format_args!("vertex {vertex}: joint {joint} has no weight");
                 log.info("ACCESSOR_JOINTS_USED_ZERO_WEIGHT", joints_place, message);
             }
             let used = |other: usize| self.weights[other] != 0.0 && self.joints[other] == joint;
             if self.weights[at] != 0.0 && (0..at).any(used) {
-                let message = format!("vertex {vertex}: joint {joint} twice");
+                let message = format_args!("vertex {vertex}: joint {joint} twice");
                 log.error("ACCESSOR_JOINTS_INDEX_DUPLICATE", joints_place, message);
             }
         }

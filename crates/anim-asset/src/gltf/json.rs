@@ -1,6 +1,6 @@
 //! JSON values that borrow their text, and lenient typed access to them.
 //!
-//! Access never reports: what has the wrong type reads as absent, because [`schema`](super::schema) has already said
+//! Access never reports: what has the wrong type reads as absent, because [`validate`](super::validate) has already said
 //! so. Strings are borrowed where they have no escapes, so an embedded buffer is not copied, and the memory of all
 //! values is bounded by the length of the text.
 
@@ -12,7 +12,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 use crate::AssetError;
 
-/// A JSON value; members keep their order.
+/// A JSON value; members are sorted by name, so that looking one up is fast in any object.
 pub(super) enum Json<'a> {
     Null,
     Flag(bool),
@@ -48,19 +48,14 @@ impl<'a> Json<'a> {
             })
     }
 
-    /// The member `name`; the last of several.
+    /// The member `name`.
     pub(super) fn get(&self, name: &str) -> Option<&Self> {
-        match self {
-            Self::Object(members) => members
-                .iter()
-                .rev()
-                .find(|(key, _)| key == name)
-                .map(|(_, value)| value),
-            _ => None,
-        }
+        let members = self.members();
+        let place = members.binary_search_by(|(key, _)| key.as_ref().cmp(name));
+        place.ok().map(|place| &members[place].1)
     }
 
-    /// The members of an object; none of anything else.
+    /// The members of an object, by ascending name; none of anything else.
     pub(super) fn members(&self) -> &[Member<'a>] {
         match self {
             Self::Object(members) => members,
@@ -214,7 +209,7 @@ impl<'de> Visitor<'de> for Build<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json<'de>, A::Error> {
         const SIZE: usize = size_of::<Member<'static>>();
-        let mut members = Vec::new();
+        let mut members: Vec<Member<'de>> = Vec::new();
         while let Some(key) = map.next_key_seed(self)? {
             self.charge(GROWTH * SIZE)?;
             let value = map.next_value_seed(self)?;
@@ -222,8 +217,12 @@ impl<'de> Visitor<'de> for Build<'_> {
                 members.push((key, value));
             }
         }
-        members.shrink_to_fit();
         self.refund((GROWTH - 1) * SIZE * members.len());
+        // Of members of the same name the last one counts, as everywhere.
+        members.reverse();
+        members.sort_by(|(a, _), (b, _)| a.cmp(b));
+        members.dedup_by(|(a, _), (b, _)| a == b);
+        members.shrink_to_fit();
         Ok(Json::Object(members))
     }
 }

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fmt::Display;
+use std::fmt::{Display, Write};
 
 use crate::{AssetError, Finding, Severity};
 
@@ -25,8 +25,15 @@ struct State {
     of_code: BTreeMap<&'static str, usize>,
     at_place: BTreeMap<(&'static str, String), usize>,
     /// How many were not kept, with the severity of the worst.
-    dropped: BTreeMap<(&'static str, String), (usize, Severity)>,
+    dropped: BTreeMap<Group, (usize, Severity)>,
+    /// The code and place of the last finding and the group that it was counted in, if it was not kept.
+    last: Option<(&'static str, String, Group)>,
+    /// The text of a location.
+    location: String,
 }
+
+/// A code, and the place or nothing if it is found at many.
+type Group = (&'static str, String);
 
 impl Log {
     /// The format's rules are broken; `message` says what, and what was done.
@@ -52,21 +59,41 @@ impl Log {
         location: impl Display,
         message: impl Display,
     ) {
-        let mut state = self.0.borrow_mut();
-        let location = location.to_string();
+        let state = &mut *self.0.borrow_mut();
+        state.location.clear();
+        // Writing to a string cannot fail.
+        let _ = write!(state.location, "{location}");
+        // Bad data repeat themselves a million times: the next of a kind costs no more than a comparison.
+        if let Some(last) = &state.last
+            && last.0 == code
+            && last.1 == state.location
+            && let Some((count, worst)) = state.dropped.get_mut(&last.2)
+        {
+            *count += 1;
+            *worst = (*worst).min(severity);
+            return;
+        }
+        state.last = None;
         let of_code = state.of_code.entry(code).or_default();
+        let at_place = state.at_place.get(&(code, state.location.clone()));
+        let at_place = at_place.copied().unwrap_or(0);
+        let group = if at_place >= KEPT_AT_A_PLACE {
+            Some((code, state.location.clone()))
+        } else {
+            (*of_code >= KEPT_OF_A_CODE).then_some((code, String::new()))
+        };
+        if let Some(group) = group {
+            state.last = Some((code, state.location.clone(), group.clone()));
+            let (count, worst) = state.dropped.entry(group).or_insert((0, severity));
+            *count += 1;
+            *worst = (*worst).min(severity);
+            return;
+        }
         *of_code += 1;
-        if *of_code > KEPT_OF_A_CODE {
-            state.drop_one(severity, (code, String::new()));
-            return;
-        }
-        let at_place = state.at_place.entry((code, location.clone())).or_default();
-        *at_place += 1;
-        if *at_place > KEPT_AT_A_PLACE {
-            *state.of_code.entry(code).or_default() -= 1;
-            state.drop_one(severity, (code, location));
-            return;
-        }
+        let location = state.location.clone();
+        state
+            .at_place
+            .insert((code, location.clone()), at_place + 1);
         let message = message.to_string();
         if severity == Severity::Error && state.first_error.is_none() {
             state.first_error = Some(AssetError {
@@ -109,14 +136,6 @@ impl Log {
             });
         }
         findings
-    }
-}
-
-impl State {
-    fn drop_one(&mut self, severity: Severity, group: (&'static str, String)) {
-        let (count, worst) = self.dropped.entry(group).or_insert((0, severity));
-        *count += 1;
-        *worst = (*worst).min(severity);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use anim_geom::{Mesh, Vertices};
 use anim_math::Vec3;
+use anim_math::nalgebra::Vector3;
 
 use super::json::Json;
 use super::read::Reader;
@@ -80,7 +81,7 @@ fn mesh(
     }
     let mut weights = json.numbers("weights");
     if !weights.is_empty() && weights.len() != target_count {
-        let message = format!("{} weights for {target_count} targets", weights.len());
+        let message = format_args!("{} weights for {target_count} targets", weights.len());
         let place = format!("{place}/weights");
         reader
             .log
@@ -94,6 +95,13 @@ fn mesh(
     })
 }
 
+/// The number of morph targets of a mesh, which all its primitives share.
+pub(super) fn target_count(mesh: &MeshSpec) -> usize {
+    // Primitives with fewer have been given empty ones.
+    let first = mesh.primitives.first();
+    first.map_or(0, |primitive| primitive.targets.len())
+}
+
 /// The largest number of targets, which all primitives of a mesh should have.
 fn check_target_counts(reader: &Reader<'_>, primitives: &[Json<'_>], place: &str) -> usize {
     let count = |json: &Json<'_>| json.list("targets").len();
@@ -102,7 +110,7 @@ fn check_target_counts(reader: &Reader<'_>, primitives: &[Json<'_>], place: &str
         if count(json) != first {
             let what = if count(json) == 0 { "" } else { "/targets" };
             let place = format!("{place}/primitives/{index}{what}");
-            let message = format!(
+            let message = format_args!(
                 "{} targets, but the first primitive has {first}; empty ones are added",
                 count(json)
             );
@@ -133,10 +141,12 @@ fn primitive(
     check_counts(reader, attributes, &attributes_place, count);
     let triangles = triangle::triangles(reader, json, place, count)?;
     let normals = normals(reader, attributes, place, &positions, &triangles)?;
-    let uvs = match attribute::find(reader, attributes, "TEXCOORD_0", 2, count) {
+    let mut uvs = match attribute::find(reader, attributes, "TEXCOORD_0", 2, count) {
         Some(accessor) => accessor.floats::<2>(reader.budget)?.unwrap_or_default(),
         None => Vec::new(),
     };
+    let is_bad = |uv: &&mut [f32; 2]| !uv.iter().all(|c| c.is_finite());
+    uvs.iter_mut().filter(is_bad).for_each(|uv| *uv = [0.0; 2]);
     let targets = morph::targets(reader, json, place, count)?;
     let influences = influence::influences(reader, attributes, place, count, joint_count)?;
     Ok(Some(Primitive {
@@ -202,7 +212,7 @@ fn check_counts(reader: &Reader<'_>, attributes: &Json<'_>, place: &str, count: 
     for (name, index) in attributes.members() {
         let accessor = index.as_count().and_then(|index| reader.accessor(index));
         if let Some(accessor) = accessor.filter(|accessor| accessor.count != count) {
-            let message = format!("{} for {count} positions; not used", accessor.count);
+            let message = format_args!("{} for {count} positions; not used", accessor.count);
             let place = format!("{place}/{name}");
             let code = "MESH_PRIMITIVE_UNEQUAL_ACCESSOR_COUNT";
             reader.log.error(code, place, message);
@@ -220,6 +230,10 @@ fn normals(
 ) -> Result<Vec<Vec3>, AssetError> {
     let log = reader.log;
     let count = positions.len();
+    // What the sums of smooth normals need for a while.
+    let scratch = size_of::<Vector3<f64>>();
+    reader.budget.take(count, scratch, place)?;
+    reader.budget.give_back(count, scratch);
     let accessor = attribute::find(reader, attributes, "NORMAL", 3, count);
     let stored = match accessor {
         Some(accessor) if !accessor.is_zeros() => accessor.floats::<3>(reader.budget)?,
@@ -234,7 +248,7 @@ fn normals(
         return Ok(smooth_normals(positions, triangles));
     };
     let mut smooth = None;
-    let is_float = accessor.component == super::accessor::Component::F32;
+    let is_float = accessor.component == super::element::Component::F32;
     let mut repair = |(vertex, normal): (usize, [f32; 3])| {
         let normal = Vec3::from(normal);
         let norm = normal.norm();
@@ -245,7 +259,7 @@ fn normals(
             } else {
                 "replaced by a smooth one"
             };
-            let message = format!("vertex {vertex}: a normal of length {norm}, {done}");
+            let message = format_args!("vertex {vertex}: a normal of length {norm}, {done}");
             let place = format!("{place}/attributes/NORMAL");
             log.error("ACCESSOR_VECTOR3_NON_UNIT", place, message);
         }
@@ -260,19 +274,18 @@ fn normals(
 
 /// The area-weighted mean of the normals of the triangles at each vertex; +Z where there is none.
 fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
-    let mut sums = vec![Vec3::zeros(); positions.len()];
+    // In f64 no product of f32 lengths overflows or vanishes, however large or small the model.
+    let mut sums = vec![Vector3::<f64>::zeros(); positions.len()];
     for triangle in triangles {
         let [a, b, c] = triangle.map(|vertex| positions[vertex as usize].cast::<f64>());
-        // In f64 no product of f32 lengths overflows, nor does it vanish; the sum is of unit size or smaller.
         let twice_area = (b - a).cross(&(c - a));
         for vertex in triangle {
-            sums[*vertex as usize] += twice_area.cast::<f32>();
+            sums[*vertex as usize] += twice_area;
         }
     }
-    let unit = |sum: Vec3| {
-        let sum = sum.cast::<f64>();
+    let unit = |sum: Vector3<f64>| {
         let norm = sum.norm();
-        if norm.is_finite() && norm > 0.0 {
+        if norm > 0.0 {
             (sum / norm).cast()
         } else {
             Vec3::z()
@@ -304,5 +317,14 @@ mod tests {
         let expected = (Vec3::z() * 2.0 - Vec3::y()).normalize();
         assert!((normals[0] - expected).norm() < 1e-6, "{}", normals[0]);
         assert!((normals[2] - Vec3::z()).norm() < 1e-6);
+    }
+
+    #[test]
+    fn smooth_normals_do_not_depend_on_the_size_of_the_model() {
+        for size in [1e-30, 1.0, 1e30] {
+            let positions = [Vec3::zeros(), Vec3::x() * size, Vec3::y() * size];
+            let normals = smooth_normals(&positions, &[[0, 1, 2]]);
+            assert_eq!(normals, [Vec3::z(); 3], "{size}");
+        }
     }
 }

@@ -4,6 +4,11 @@
 //! no doubt is repaired and becomes a [`Finding`](crate::Finding) with the official validator's code and JSON pointer;
 //! what has no meaning (a cycle of nodes, an unknown required extension) is an [`AssetError`](crate::AssetError).
 //!
+//! A file passes the stages one after the other: `container` splits it, `json` parses, `validate` holds the JSON
+//! against the tables of `schema`, `buffer` fetches bytes, `accessor` opens typed arrays and `bounds` looks at their
+//! values, then `node`, `skin`, `mesh` and `animation` build the document, and `rig` checks how its parts fit. `budget`
+//! bounds them all, and `log` collects what they find.
+//!
 //! ```
 //! let text = br#"{"asset": {"version": "2.0"}, "nodes": [{"name": "hip", "translation": [0, 1, 0]}]}"#;
 //! let document = anim_asset::gltf::read(text, &mut |uri| Err(format!("no {uri} here")))?;
@@ -19,6 +24,7 @@ mod bounds;
 mod budget;
 mod buffer;
 mod container;
+mod element;
 mod influence;
 mod json;
 mod log;
@@ -32,6 +38,7 @@ mod schema;
 mod skin;
 mod triangle;
 mod uri;
+mod validate;
 pub mod write;
 
 pub use read::read;

@@ -120,7 +120,7 @@ fn check_counts(
         }
         let accessor = index.as_count().and_then(|index| reader.accessor(index));
         if let Some(accessor) = accessor.filter(|accessor| accessor.count != vertex_count) {
-            let message = format!("{} for {vertex_count} vertices; not used", accessor.count);
+            let message = format_args!("{} for {vertex_count} vertices; not used", accessor.count);
             let code = "MESH_PRIMITIVE_MORPH_TARGET_INVALID_ATTRIBUTE_COUNT";
             reader.log.error(code, &place, message);
         }

@@ -77,7 +77,7 @@ fn rest(reader: &Reader<'_>, json: &Json<'_>, place: &str) -> Transform {
             } else {
                 "taken to be the identity"
             };
-            let message = format!("a quaternion of length {norm}, {done}");
+            let message = format_args!("a quaternion of length {norm}, {done}");
             log.error("ROTATION_NON_UNIT", place, message);
         }
         unit.unwrap_or_default()
@@ -170,7 +170,7 @@ fn roots(reader: &Reader<'_>, nodes: &[Node], json: &Json<'_>, scene: usize) -> 
         };
         if let Some(parent) = nodes[root].parent {
             let place = format!("/scenes/{scene}/nodes/{at}");
-            let message = format!("node {root} is a child of node {parent}, and left out");
+            let message = format_args!("node {root} is a child of node {parent}, and left out");
             reader.log.error("SCENE_NON_ROOT_NODE", place, message);
         } else {
             roots.push(root);

@@ -7,7 +7,7 @@ use super::budget::Budget;
 use super::buffer::{self, View};
 use super::json::Json;
 use super::log::Log;
-use super::{animation, bounds, container, mesh, node, rig, schema, skin};
+use super::{animation, bounds, container, mesh, node, rig, skin, validate};
 use crate::{AssetError, Document};
 
 /// Reads a `.glb` or a `.gltf` file; which of the two is told by content.
@@ -32,7 +32,7 @@ pub fn read(
     let root = Json::parse(parts.json)?;
     check_version(&root, &log)?;
     check_extensions(&root, &log)?;
-    schema::check(&root, &log);
+    validate::check(&root, &log);
 
     let budget = Budget::new(bytes.len());
     let count = |name| root.list(name).len();
@@ -55,8 +55,12 @@ pub fn read(
         log: &log,
         budget: &budget,
     };
-    let (nodes, scenes) = node::nodes(&reader)?;
+    let (mut nodes, scenes) = node::nodes(&reader)?;
     let skins = skin::skins(&reader)?;
+    for node in &mut nodes {
+        // A skin without joints moves nothing, and is already named as wrong.
+        node.skin = node.skin.filter(|skin| !skins[*skin].joints.is_empty());
+    }
     let meshes = mesh::meshes(&reader, &nodes, &skins)?;
     let clips = animation::clips(&reader, &nodes, &meshes)?;
     let mut document = Document {

@@ -1,5 +1,9 @@
 //! How nodes, meshes and skins fit together.
 
+use anim_math::Transform;
+
+use super::json::Json;
+use super::mesh;
 use super::read::Reader;
 use crate::{Document, Node};
 
@@ -7,9 +11,12 @@ use crate::{Document, Node};
 pub(super) fn check(reader: &Reader<'_>, document: &mut Document) {
     let root_of = roots(&document.nodes);
     check_skins(reader, document, &root_of);
+    let is_skinned = skinned_meshes(reader);
     for index in 0..document.nodes.len() {
         check_weights(reader, document, index);
-        check_skin_of_node(reader, document, index, &root_of);
+        if let Some(mesh) = document.nodes[index].mesh {
+            check_skin_of_node(reader, document, index, is_skinned[mesh], &root_of);
+        }
     }
 }
 
@@ -69,44 +76,50 @@ fn check_skins(reader: &Reader<'_>, document: &Document, root_of: &[usize]) {
 
 /// Weights of a node must be those of its mesh's targets.
 fn check_weights(reader: &Reader<'_>, document: &mut Document, index: usize) {
-    let node = &document.nodes[index];
+    let node = &mut document.nodes[index];
     if node.weights.is_empty() {
         return;
     }
     let mesh = node.mesh.and_then(|mesh| document.meshes.get(mesh));
-    let primitives = mesh.map_or(&[][..], |mesh| mesh.primitives.as_slice());
-    let targets = primitives.iter().map(|primitive| primitive.targets.len());
-    let target_count = targets.max().unwrap_or(0);
-    let node = &mut document.nodes[index];
-    if node.weights.len() != target_count && node.mesh.is_some() {
-        let message = format!("{} weights for {target_count} targets", node.weights.len());
+    let count = mesh.map_or(0, mesh::target_count);
+    if node.weights.len() != count && mesh.is_some() {
+        let message = format_args!("{} weights for {count} targets", node.weights.len());
         let place = format!("/nodes/{index}/weights");
         reader.log.error("NODE_WEIGHTS_INVALID", place, message);
     }
-    node.weights.resize(target_count, 0.0);
+    node.weights.resize(count, 0.0);
 }
 
-fn check_skin_of_node(reader: &Reader<'_>, document: &Document, index: usize, root_of: &[usize]) {
+/// For each mesh whether any of its primitives names joints; what could not be read counts too.
+fn skinned_meshes(reader: &Reader<'_>) -> Vec<bool> {
+    let has_joints = |primitive: &Json<'_>| {
+        let attributes = primitive.get("attributes");
+        attributes.is_some_and(|attributes| attributes.get("JOINTS_0").is_some())
+    };
+    let meshes = reader.root.list("meshes").iter();
+    meshes
+        .map(|mesh| mesh.list("primitives").iter().any(has_joints))
+        .collect()
+}
+
+fn check_skin_of_node(
+    reader: &Reader<'_>,
+    document: &Document,
+    index: usize,
+    is_skinned: bool,
+    root_of: &[usize],
+) {
     let log = reader.log;
     let node = &document.nodes[index];
     let place = format!("/nodes/{index}");
-    let Some(mesh) = node.mesh else {
-        return;
-    };
-    let primitives = &document.meshes[mesh].primitives;
-    let has_influences = reader.root.list("meshes")[mesh]
-        .list("primitives")
-        .iter()
-        .filter_map(|primitive| primitive.get("attributes"))
-        .any(|attributes| attributes.get("JOINTS_0").is_some());
     let Some(skin) = node.skin else {
-        if has_influences {
+        if is_skinned {
             let message = "the mesh has joints and weights, but the node no skin";
             log.warning("NODE_SKINNED_MESH_WITHOUT_SKIN", place, message);
         }
         return;
     };
-    if !has_influences && !primitives.is_empty() {
+    if !is_skinned {
         let message = "the mesh has no joints and weights; it follows the node";
         log.error("NODE_SKIN_WITH_NON_SKINNED_MESH", &place, message);
         return;
@@ -115,22 +128,21 @@ fn check_skin_of_node(reader: &Reader<'_>, document: &Document, index: usize, ro
         let message = "a skinned mesh follows its joints alone, not its parents";
         log.info("NODE_SKINNED_MESH_NON_ROOT", &place, message);
     }
-    if node.rest != anim_math::Transform::IDENTITY {
+    if node.rest != Transform::IDENTITY {
         let message = "a skinned mesh follows its joints alone, not its node";
-        log.info("NODE_SKINNED_MESH_LOCAL_TRANSFORMS", &place, message);
+        log.warning("NODE_SKINNED_MESH_LOCAL_TRANSFORMS", &place, message);
     }
-    let scenes_of = |root: usize| {
-        let scenes = document.scenes.iter();
-        scenes.map(move |scene| scene.contains(&root))
-    };
-    let joint_root = document.skins[skin]
-        .joints
-        .first()
-        .map(|joint| root_of[*joint]);
-    let apart = joint_root.is_some_and(|joints| {
-        let together = scenes_of(root_of[index]).zip(scenes_of(joints));
-        together.into_iter().any(|(mesh, joints)| mesh && !joints)
-    });
+    let joint = document.skins[skin].joints.first();
+    let joint_root = joint.map_or(index, |joint| root_of[*joint]);
+    let mesh_root = root_of[index];
+    let scenes = &document.scenes;
+    // Looking through all scenes for every node may be quadratic in a hostile file.
+    let work = scenes.iter().map(|scene| scene.len() + 1).sum();
+    let apart = joint_root != mesh_root
+        && reader.budget.may_scan(work)
+        && scenes
+            .iter()
+            .any(|scene| scene.contains(&mesh_root) && !scene.contains(&joint_root));
     if apart {
         let message = "the joints are not in the scene of the mesh";
         log.error("NODE_SKIN_NO_SCENE", place, message);

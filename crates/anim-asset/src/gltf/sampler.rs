@@ -2,7 +2,8 @@
 
 use anim_curves::Interpolation;
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
+use super::element::Component;
 use super::json::Json;
 use super::read::{Reader, Usage};
 use crate::AssetError;
@@ -108,7 +109,7 @@ fn check(
         log.error(code, &place, "times need min and max");
     }
     if interpolation == Interpolation::Cubic && input.count < 2 {
-        let message = format!("{} keys of a spline, taken to be constant", input.count);
+        let message = format_args!("{} keys of a spline, taken to be constant", input.count);
         let code = "ANIMATION_SAMPLER_INPUT_ACCESSOR_TOO_FEW_ELEMENTS";
         log.error(code, &place, message);
     }
@@ -124,12 +125,12 @@ fn check_times(reader: &Reader<'_>, input: &Accessor<'_>, times: &[[f32; 1]], pl
             continue;
         }
         if *time < 0.0 {
-            let message = format!("key {key}: time {time} s is before the start");
+            let message = format_args!("key {key}: time {time} s is before the start");
             let code = "ACCESSOR_ANIMATION_INPUT_NEGATIVE";
             reader.log.push(severity, code, &place, message);
         }
         if before.is_some_and(|before| *time <= before) {
-            let message = format!(
+            let message = format_args!(
                 "key {key}: time {time} s does not rise; keys are sorted, the last of equal ones stays"
             );
             let code = "ACCESSOR_ANIMATION_INPUT_NON_INCREASING";

@@ -3,7 +3,8 @@
 use anim_math::Affine;
 use anim_math::nalgebra::Matrix4;
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
+use super::element::Component;
 use super::json::Json;
 use super::read::{Reader, Usage};
 use crate::{AssetError, SkinSpec};
@@ -68,7 +69,7 @@ fn bind_matrices(
         return Ok(());
     }
     if accessor.count < out.len() {
-        let message = format!("{} matrices for {} joints", accessor.count, out.len());
+        let message = format_args!("{} matrices for {} joints", accessor.count, out.len());
         log.error("INVALID_IBM_ACCESSOR_COUNT", place, message);
     }
     if accessor.is_zeros() {
@@ -83,13 +84,13 @@ fn bind_matrices(
         let affine = Affine::from_mat4(&Matrix4::from_column_slice(columns));
         let last_row = [columns[3], columns[7], columns[11], columns[15]];
         if last_row != [0.0, 0.0, 0.0, 1.0] {
-            let message = format!("matrix {joint}: the last row is {last_row:?}, not 0 0 0 1");
+            let message = format_args!("matrix {joint}: the last row is {last_row:?}, not 0 0 0 1");
             log.error("ACCESSOR_INVALID_IBM", place, message);
         }
         if affine.is_finite() {
             *out = affine;
         } else {
-            let message = format!("matrix {joint} is not finite; the identity is used");
+            let message = format_args!("matrix {joint} is not finite; the identity is used");
             log.error("ACCESSOR_INVALID_IBM", place, message);
         }
     }

@@ -1,6 +1,7 @@
 //! Triangles of a primitive: lists, strips and fans, with or without indices.
 
-use super::accessor::{Accessor, Component};
+use super::accessor::Accessor;
+use super::element::Component;
 use super::json::Json;
 use super::read::{Reader, Usage};
 use crate::AssetError;
@@ -98,7 +99,7 @@ fn indices(
     };
     for (at, [index]) in indices.iter().enumerate() {
         if *index as usize >= vertex_count {
-            let message = format!(
+            let message = format_args!(
                 "index {index} at place {at}, but {vertex_count} vertices; its triangles are left out"
             );
             log.push(
@@ -109,7 +110,7 @@ fn indices(
             );
         }
         if *index == restart {
-            let message = format!("the value at place {at} is reserved");
+            let message = format_args!("the value at place {at} is reserved");
             log.error("ACCESSOR_INDEX_PRIMITIVE_RESTART", place, message);
         }
     }
@@ -134,7 +135,7 @@ fn check_count(reader: &Reader<'_>, mode: usize, count: usize, place: &str) {
         _ => true,
     };
     if !fits {
-        let message = format!("{count} vertices do not fit mode {mode}");
+        let message = format_args!("{count} vertices do not fit mode {mode}");
         let code = "MESH_PRIMITIVE_INCOMPATIBLE_MODE";
         reader.log.warning(code, place, message);
     }

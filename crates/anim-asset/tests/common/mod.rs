@@ -7,7 +7,12 @@
     reason = "a broken test should say where"
 )]
 
+pub(crate) mod build;
+pub(crate) mod reference;
+
 use std::path::{Path, PathBuf};
+
+use anim_asset::Document;
 
 /// The data directory, or `None`, with a printed line, if it is not there and `ANIM_REQUIRE_DATA` does not demand it.
 pub(crate) fn data() -> Option<PathBuf> {
@@ -50,4 +55,34 @@ pub(crate) fn files(directory: &Path, endings: &[&str]) -> Vec<PathBuf> {
 /// Reads and parses a JSON file.
 pub(crate) fn json(path: &Path) -> serde_json::Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// What every consumer of a document relies on.
+pub(crate) fn check(document: &Document, file: &str) {
+    let skeleton = document.skeleton().unwrap();
+    for surface in document.surfaces() {
+        let primitive = &document.meshes[surface.mesh].primitives[surface.primitive];
+        if let Some(skin) = surface.skin {
+            let joint_count = document.skins[skin].joints.len();
+            let influences = primitive.influences.iter();
+            for joint in influences.flat_map(|influences| &influences.joints) {
+                assert!(usize::from(*joint) < joint_count.max(1), "{file}");
+            }
+        }
+        let weights = document.rest_weights(surface.node).len();
+        assert!(weights == 0 || weights == primitive.targets.len(), "{file}");
+    }
+    for primitive in document.meshes.iter().flat_map(|mesh| &mesh.primitives) {
+        primitive.mesh.check().unwrap();
+        for normal in &primitive.mesh.rest.normals {
+            assert!((normal.norm() - 1.0).abs() < 1e-5, "{file}: {normal}");
+        }
+        for target in &primitive.targets {
+            assert!(target.vertices.is_sorted_by(|a, b| a < b), "{file}");
+            assert_eq!(target.positions.len(), target.vertices.len(), "{file}");
+        }
+    }
+    for clip in &document.clips {
+        clip.check(&skeleton).unwrap();
+    }
 }

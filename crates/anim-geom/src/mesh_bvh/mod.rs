@@ -14,13 +14,15 @@
 //! # Ok::<(), anim_geom::GeomError>(())
 //! ```
 
+mod face;
 mod tree;
 
 use anim_math::Vec3;
 
 use crate::closest::{self, Feature, TrianglePoint};
-use crate::topology::{half_edges, is_closed, weld};
-use crate::{GeomError, Mesh, normals};
+use crate::topology::weld;
+use crate::{GeomError, Mesh};
+use face::{Face, faces};
 use tree::{Ray, Tree};
 
 /// The largest coordinate whose products stay finite in f32, metres.
@@ -33,17 +35,6 @@ pub struct MeshBvh {
     /// In the order of the tree.
     faces: Vec<Face>,
     closed: bool,
-}
-
-/// A triangle with the normals of all its features.
-#[derive(Clone, Copy, Debug)]
-struct Face {
-    corners: [Vec3; 3],
-    normal: Vec3,
-    edge_normals: [Vec3; 3],
-    corner_normals: [Vec3; 3],
-    /// Its index in the mesh.
-    triangle: u32,
 }
 
 /// The point of a mesh nearest to a query.
@@ -99,21 +90,16 @@ impl MeshBvh {
             .iter()
             .map(|t| t.map(|v| welded[v as usize]))
             .collect();
-        let mut faces = faces(positions, &triangles);
+        let (faces, closed) = faces(positions, &triangles);
         if faces.is_empty() {
             return Err(GeomError::Empty("triangles with an area"));
         }
         let corners: Vec<[Vec3; 3]> = faces.iter().map(|face| face.corners).collect();
         let (tree, order) = Tree::new(&corners);
-        faces = order.iter().map(|&face| faces[face]).collect();
-        let kept: Vec<[u32; 3]> = faces
-            .iter()
-            .map(|f| triangles[f.triangle as usize])
-            .collect();
         Ok(Self {
             tree,
-            faces,
-            closed: is_closed(&kept),
+            faces: order.iter().map(|&face| faces[face]).collect(),
+            closed,
         })
     }
 
@@ -278,50 +264,6 @@ impl MeshBvh {
 struct Candidate {
     squared: f32,
     nearest: Option<(usize, TrianglePoint)>,
-}
-
-/// The triangles that have an area, with the pseudonormals of their features.
-fn faces(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Face> {
-    let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
-    let face_normals: Vec<Option<Vec3>> = triangles
-        .iter()
-        .map(|t| normals::face(corners(*t)))
-        .collect();
-    let mut vertex_normals = vec![Vec3::zeros(); positions.len()];
-    for (triangle, normal) in triangles.iter().zip(&face_normals) {
-        if let Some(normal) = normal {
-            let angles = normals::corner_angles(corners(*triangle));
-            for (vertex, angle) in triangle.iter().zip(angles) {
-                vertex_normals[*vertex as usize] += normal * angle;
-            }
-        }
-    }
-    let mut edge_normals = vec![[Vec3::zeros(); 3]; triangles.len()];
-    let edges = half_edges(triangles);
-    for shared in edges.chunk_by(|a, b| a.ends == b.ends) {
-        let normal = shared
-            .iter()
-            .filter_map(|e| face_normals[e.triangle as usize])
-            .fold(Vec3::zeros(), |sum, normal| sum + normal);
-        for edge in shared {
-            edge_normals[edge.triangle as usize][usize::from(edge.side)] = normal;
-        }
-    }
-    (0..)
-        .zip(triangles)
-        .filter_map(|(index, &triangle)| {
-            let normal = face_normals[index as usize]?;
-            // Two faces back to back cancel: each then speaks for itself.
-            let unit = |sum: Vec3| sum.try_normalize(1.0e-6).unwrap_or(normal);
-            Some(Face {
-                corners: corners(triangle),
-                normal,
-                edge_normals: edge_normals[index as usize].map(unit),
-                corner_normals: triangle.map(|v| unit(vertex_normals[v as usize])),
-                triangle: index,
-            })
-        })
-        .collect()
 }
 
 #[cfg(test)]

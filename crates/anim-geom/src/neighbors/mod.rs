@@ -139,7 +139,7 @@ impl Neighbors {
 
     /// Writes the `count` points nearest to `center` into `out`, nearest first, equal distances by index.
     ///
-    /// Fewer if there are fewer. O(log P + `count`) in the tree; the grid looks at every point.
+    /// Fewer if there are fewer. O(log P + `count`) in the tree; the grid looks at every point. Allocates.
     pub fn k_nearest(&self, center: Vec3, count: usize, out: &mut Vec<u32>) {
         out.clear();
         if !is_finite(center) || count == 0 {

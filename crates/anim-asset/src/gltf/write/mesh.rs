@@ -230,10 +230,17 @@ fn legal_influences(joints: &[u16], weights: &[f32], joint_count: usize) -> Vec<
         }
     }
     let total: f64 = kept.iter().map(|(_, weight)| weight).sum();
+    // What differs less from 1 is rounding, and is written as it is.
+    let rounding = f64::from(f32::EPSILON);
+    let divisor = if (total - 1.0).abs() <= rounding {
+        1.0
+    } else {
+        total
+    };
     kept.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let mut legal: Vec<(u16, f32)> = kept
         .iter()
-        .map(|(joint, weight)| (*joint, (weight / total) as f32))
+        .map(|(joint, weight)| (*joint, (weight / divisor) as f32))
         .filter(|(_, weight)| *weight > 0.0)
         .collect();
     if legal.is_empty() {

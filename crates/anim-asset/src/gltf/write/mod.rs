@@ -18,8 +18,12 @@
 
 mod animation;
 mod buffer;
+mod forest;
 mod mesh;
 mod schema;
+mod split;
+
+use std::collections::BTreeSet;
 
 use anim_math::{Affine, Quat, Transform, Vec3, quat};
 
@@ -79,6 +83,7 @@ fn push_chunk(out: &mut Vec<u8>, kind: &[u8; 4], content: &[u8]) {
 
 /// The JSON without its buffer entry, and the buffer's bytes.
 fn convert(document: &Document) -> (Root, Vec<u8>) {
+    let document = &*forest::mend_forest(split::split_partly_skinned(document));
     let mut buffer = Buffer::default();
     let mut materials = Vec::new();
     let (skins, skin_places) = write_skins(document, &mut buffer);
@@ -181,14 +186,10 @@ fn write_scenes(document: &Document) -> Vec<schema::Scene> {
     if scenes.is_empty() && !document.nodes.is_empty() {
         scenes.push(all_roots());
     }
-    let scene = |nodes: Vec<usize>| {
-        let mut kept = Vec::new();
-        for node in nodes {
-            if is_root(&node) && !kept.contains(&node) {
-                kept.push(node);
-            }
-        }
-        schema::Scene { nodes: kept }
+    let scene = |mut nodes: Vec<usize>| {
+        let mut kept = BTreeSet::new();
+        nodes.retain(|node| is_root(node) && kept.insert(*node));
+        schema::Scene { nodes }
     };
     scenes.into_iter().map(scene).collect()
 }
@@ -204,13 +205,22 @@ fn legal_transform(transform: Transform) -> Transform {
     }
 }
 
+/// What differs less from unit length is rounding, and is written as it is, so that files read back bit by bit.
+const UNIT_TOLERANCE: f32 = 1e-6;
+
 /// Of unit length; the identity where no rotation is meant.
 fn legal_rotation(rotation: Quat) -> Quat {
+    if (rotation.coords.norm_squared() - 1.0).abs() < UNIT_TOLERANCE {
+        return rotation;
+    }
     quat::from_xyzw(rotation.coords.into()).unwrap_or_default()
 }
 
 /// Of unit length; up where no direction is meant.
 fn legal_normal(normal: Vec3) -> Vec3 {
+    if (normal.norm_squared() - 1.0).abs() < UNIT_TOLERANCE {
+        return normal;
+    }
     let normal = normal.cast::<f64>().try_normalize(1e-30);
     normal.map_or_else(Vec3::y, |normal| normal.cast())
 }

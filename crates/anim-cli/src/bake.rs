@@ -1,0 +1,232 @@
+//! A scene's frames as one document: joints as curves, cloth as morph targets, the ground as it is.
+
+use std::path::Path;
+
+use anim_asset::baked::{clip_of_poses, vertex_animation};
+use anim_asset::{Document, MeshSpec, Node, Primitive};
+use anim_engine::geom::{Mesh, Vertices};
+use anim_engine::math::{Affine, Transform};
+use anim_engine::skeleton::{ClipSpec, MorphChannel, Pose};
+use anim_engine::{Actor, Scene};
+
+use crate::output::{self, Failure};
+
+/// Frames between two keys of a baked cloth.
+const CLOTH_EVERY: usize = 3;
+/// Linear RGB of the ground.
+pub(crate) const GROUND_COLOR: [f32; 3] = [0.36, 0.33, 0.27];
+
+/// Collects frames while a scene plays.
+#[derive(Debug)]
+pub(crate) struct Baker {
+    fps: f32,
+    actors: Vec<Frames>,
+}
+
+/// The frames of one actor.
+#[derive(Debug)]
+struct Frames {
+    document: Document,
+    poses: Vec<Pose>,
+    /// One list of frames a cloth, world space, source order.
+    cloths: Vec<Vec<Vertices>>,
+}
+
+impl Baker {
+    /// `documents`: the file of each actor of the scene.
+    pub(crate) fn new(fps: f32, documents: Vec<Document>) -> Self {
+        let frames = |document| Frames {
+            document,
+            poses: Vec::new(),
+            cloths: Vec::new(),
+        };
+        Self {
+            fps,
+            actors: documents.into_iter().map(frames).collect(),
+        }
+    }
+
+    /// Takes the frame that the scene shows now.
+    pub(crate) fn take(&mut self, scene: &Scene) {
+        for (frames, id) in self.actors.iter_mut().zip(&scene.actors) {
+            if let Some(actor) = scene.engine.actor(*id) {
+                frames.poses.push(world_pose(actor));
+                frames.take_cloths(actor);
+            }
+        }
+    }
+
+    /// Writes all frames; the extension is the format.
+    pub(crate) fn write(self, scene: &Scene, path: &Path) -> Result<(), Failure> {
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        let format = anim_asset::Format::from_extension(&extension).ok_or_else(|| {
+            Failure::new(
+                path.display().to_string(),
+                "extension",
+                "not one of .glb, .gltf, .pack",
+            )
+        })?;
+        let mut all = Document::default();
+        let mut clip = ClipSpec {
+            name: Some("baked".to_owned()),
+            ..ClipSpec::default()
+        };
+        for (frames, id) in self.actors.into_iter().zip(&scene.actors) {
+            if let Some(actor) = scene.engine.actor(*id) {
+                frames.append(actor, self.fps, &mut all, &mut clip)?;
+            }
+        }
+        if let Some(ground) = &scene.ground {
+            let mesh = add_mesh(&mut all, "ground", ground.clone(), GROUND_COLOR);
+            add_node(&mut all, "ground", mesh);
+        }
+        let roots = (0..all.nodes.len()).filter(|node| all.nodes[*node].parent.is_none());
+        all.scenes = vec![roots.collect()];
+        all.clips = vec![clip];
+        output::file(path, &anim_asset::encode(&all, format))
+    }
+}
+
+impl Frames {
+    fn take_cloths(&mut self, actor: &Actor) {
+        let character = actor.character();
+        self.cloths.resize_with(character.cloths().len(), Vec::new);
+        for (frames, cloth) in self.cloths.iter_mut().zip(character.cloths()) {
+            let mesh = &character.surfaces()[cloth.surface].mesh;
+            let mut vertices = Vertices::default();
+            mesh.to_source_order(&actor.surfaces()[cloth.surface], &mut vertices);
+            to_world(&mut vertices, &actor.world_from_model());
+            frames.push(vertices);
+        }
+    }
+
+    /// Adds this actor's nodes, meshes and curves to a document.
+    fn append(
+        self,
+        actor: &Actor,
+        fps: f32,
+        all: &mut Document,
+        clip: &mut ClipSpec,
+    ) -> Result<(), Failure> {
+        let character = actor.character();
+        let (nodes, meshes, skins) = (all.nodes.len(), all.meshes.len(), all.skins.len());
+        let motion = clip_of_poses(None, character.skeleton(), fps, &self.poses);
+        clip.channels
+            .extend(motion.channels.into_iter().map(|mut channel| {
+                channel.joint += nodes;
+                channel
+            }));
+        all.nodes
+            .extend(self.document.nodes.into_iter().map(|mut node| {
+                node.parent = node.parent.map(|parent| parent + nodes);
+                node.mesh = node.mesh.map(|mesh| mesh + meshes);
+                node.skin = node.skin.map(|skin| skin + skins);
+                node
+            }));
+        all.meshes.extend(self.document.meshes);
+        all.skins
+            .extend(self.document.skins.into_iter().map(|mut skin| {
+                skin.joints.iter_mut().for_each(|joint| *joint += nodes);
+                skin
+            }));
+        for (cloth, frames) in character.cloths().iter().zip(self.cloths) {
+            let (node, primitive) = character.surfaces()[cloth.surface].source;
+            add_cloth(all, clip, (nodes + node, primitive), fps, &frames)?;
+        }
+        Ok(())
+    }
+}
+
+/// Replaces a skinned primitive by one whose morph targets are the simulated frames.
+fn add_cloth(
+    all: &mut Document,
+    clip: &mut ClipSpec,
+    (node, primitive): (usize, usize),
+    fps: f32,
+    frames: &[Vertices],
+) -> Result<(), Failure> {
+    let Some(first) = frames.first() else {
+        return Ok(());
+    };
+    let Some(mesh) = all.nodes[node].mesh else {
+        return Ok(());
+    };
+    let source = all.meshes[mesh].primitives.remove(primitive);
+    if all.meshes[mesh].primitives.is_empty() {
+        // A mesh needs a primitive: the node goes on without one.
+        all.nodes
+            .iter_mut()
+            .filter(|n| n.mesh == Some(mesh))
+            .for_each(|n| {
+                n.mesh = None;
+                n.skin = None;
+                n.weights.clear();
+            });
+    }
+    let animation = vertex_animation(first, fps, CLOTH_EVERY, frames)
+        .ok_or_else(|| Failure::option("--fps", format!("{fps} is not a frame rate")))?;
+    let shape = Mesh {
+        rest: first.clone(),
+        uvs: source.mesh.uvs,
+        triangles: source.mesh.triangles,
+    };
+    let name = all.nodes[node]
+        .name
+        .clone()
+        .unwrap_or_else(|| "cloth".to_owned());
+    let mesh = add_mesh(all, &name, shape, source.color);
+    all.meshes[mesh].primitives[0].targets = animation.targets;
+    let joint = add_node(all, &name, mesh);
+    clip.morphs.push(MorphChannel {
+        joint,
+        track: animation.weights,
+    });
+    Ok(())
+}
+
+fn add_mesh(all: &mut Document, name: &str, mesh: Mesh, color: [f32; 3]) -> usize {
+    all.meshes.push(MeshSpec {
+        name: Some(name.to_owned()),
+        primitives: vec![Primitive {
+            mesh,
+            color,
+            ..Primitive::default()
+        }],
+        weights: Vec::new(),
+    });
+    all.meshes.len() - 1
+}
+
+fn add_node(all: &mut Document, name: &str, mesh: usize) -> usize {
+    all.nodes.push(Node {
+        name: Some(name.to_owned()),
+        mesh: Some(mesh),
+        rest: Transform::IDENTITY,
+        ..Node::default()
+    });
+    all.nodes.len() - 1
+}
+
+/// The pose with the actor's place in the world given to its roots.
+fn world_pose(actor: &Actor) -> Pose {
+    let mut pose = actor.pose().clone();
+    let skeleton = actor.character().skeleton();
+    for joint in skeleton
+        .joints()
+        .filter(|joint| skeleton.parent(*joint).is_none())
+    {
+        let world_from_root = actor.world_from_model() * Affine::from(pose.get(joint));
+        pose.set(joint, world_from_root.to_transform());
+    }
+    pose
+}
+
+/// Moves vertices from model to world space by a rigid map.
+pub(crate) fn to_world(vertices: &mut Vertices, world_from_model: &Affine) {
+    for position in &mut vertices.positions {
+        *position = world_from_model.transform_point(*position);
+    }
+    for normal in &mut vertices.normals {
+        *normal = world_from_model.transform_vector(*normal);
+    }
+}

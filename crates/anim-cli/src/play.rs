@@ -1,0 +1,407 @@
+//! `anim play`: the whole frame over a clip or a scene.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anim_asset::{AssetError, Document};
+use anim_engine::scene::CharacterSpec;
+use anim_engine::{Config, EngineError, Scene, SceneSpec, Stage};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+
+use crate::bake::Baker;
+use crate::output::{Exit, Failure};
+use crate::picture::{self, Look};
+use crate::{input, output};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A character (.glb, .gltf, .pack) or a scene (.json).
+    file: PathBuf,
+    /// Number or name of the clip of a character; the first if left out.
+    #[arg(long)]
+    clip: Option<String>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// How a scene is run, shared by `play` and `demo`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// Frames per second; the scene's own, or 30.
+    #[arg(long)]
+    pub(crate) fps: Option<f32>,
+    /// Number of frames; as many as the clip or scene lasts.
+    #[arg(long)]
+    pub(crate) frames: Option<u32>,
+    /// Threads; results do not depend on them.
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bar, no table.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Write the frames as a character that any program plays.
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Write a contact sheet.
+    #[arg(long, visible_alias = "png")]
+    pub(crate) sheet: Option<PathBuf>,
+}
+
+/// A scene with the files of its actors.
+#[derive(Debug)]
+pub(crate) struct Show {
+    pub(crate) scene: Scene,
+    pub(crate) spec: SceneSpec,
+    pub(crate) documents: Vec<Document>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let show = open(&args.file, args.clip.as_deref(), args.run.threads)?;
+    perform(show, &args.run, "play")
+}
+
+/// A scene file, or a character that plays a clip.
+pub(crate) fn open(
+    path: &Path,
+    clip: Option<&str>,
+    threads: Option<usize>,
+) -> Result<Show, Failure> {
+    match scene_text(path)? {
+        Some(text) => {
+            if clip.is_some() {
+                return Err(Failure::option("--clip", "a scene names its own clips"));
+            }
+            let spec = parse(&text, &path.display().to_string())?;
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            set_up(spec, &path.display().to_string(), threads, &mut |file| {
+                load(&folder, file)
+            })
+        }
+        None => {
+            let document = input::document(path)?;
+            let clip = input::clip(&document.clips, clip)?;
+            let spec = SceneSpec {
+                duration: clip.map_or(0.0, |(_, clip)| clip.duration()),
+                characters: vec![CharacterSpec {
+                    file: input::file_name(path),
+                    ..CharacterSpec::default()
+                }],
+                ..SceneSpec::default()
+            };
+            let chosen = clip.map(|(index, _)| index);
+            let mut show = set_up(spec, &path.display().to_string(), threads, &mut |_| {
+                Ok(document.clone())
+            })?;
+            let id = show.scene.actors.first().copied();
+            if let (Some(index), Some(actor)) =
+                (chosen, id.and_then(|id| show.scene.engine.actor_mut(id)))
+            {
+                actor.play_clip(index);
+            }
+            Ok(show)
+        }
+    }
+}
+
+/// The text of a scene file; `None` if the file is something else.
+fn scene_text(path: &Path) -> Result<Option<String>, Failure> {
+    if path
+        .extension()
+        .is_none_or(|extension| !extension.eq_ignore_ascii_case("json"))
+    {
+        return Ok(None);
+    }
+    let fail = |error: std::io::Error| Failure::new(path.display().to_string(), "read", error);
+    std::fs::read_to_string(path).map(Some).map_err(fail)
+}
+
+/// Reads a scene.
+pub(crate) fn parse(text: &str, file: &str) -> Result<SceneSpec, Failure> {
+    serde_json::from_str(text).map_err(|error| {
+        let place = format!("line {} column {}", error.line(), error.column());
+        // serde_json ends its message with the place, which has its own part here.
+        let message = error.to_string();
+        let message = message
+            .split(" at line ")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        Failure::new(file, place, message)
+    })
+}
+
+/// A character of a scene: a built-in one, or a file beside the scene.
+pub(crate) fn load(folder: &Path, file: &str) -> Result<Document, AssetError> {
+    match file.strip_prefix("builtin:") {
+        Some(name) => anim_asset::builtin::named(name).ok_or_else(|| AssetError {
+            code: "UNKNOWN_BUILTIN",
+            location: "/".to_owned(),
+            message: format!("no built-in character '{name}'"),
+        }),
+        None => anim_asset::load(&folder.join(file)),
+    }
+}
+
+/// Makes a scene ready and keeps the files of its actors.
+pub(crate) fn set_up(
+    spec: SceneSpec,
+    file: &str,
+    threads: Option<usize>,
+    load: &mut dyn FnMut(&str) -> Result<Document, AssetError>,
+) -> Result<Show, Failure> {
+    let config = Config {
+        threads,
+        ..Config::default()
+    };
+    let scene = Scene::new(&spec, config, load).map_err(|error| match &error {
+        EngineError::Asset { file, source } => Failure::new(
+            file.as_str(),
+            source.location.clone(),
+            format!("{} [{}]", source.message, source.code),
+        ),
+        EngineError::Scene { place, message } => Failure::new(file, place.as_str(), message),
+        other => Failure::new(file, "/", other),
+    })?;
+    let documents = spec
+        .characters
+        .iter()
+        .map(|character| load(&character.file));
+    let documents = documents
+        .collect::<Result<_, _>>()
+        .map_err(|error: AssetError| Failure::new(file, error.location, error.message))?;
+    Ok(Show {
+        scene,
+        spec,
+        documents,
+    })
+}
+
+/// Pictures in a contact sheet at most.
+const SHEET_PICTURES: u32 = 12;
+/// Columns of a contact sheet.
+const SHEET_COLUMNS: usize = 6;
+
+/// Runs a scene to its end and writes what was asked for.
+pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit, Failure> {
+    let fps = args.fps.unwrap_or(show.spec.fps);
+    if !(fps > 0.0 && fps <= 1000.0) {
+        return Err(Failure::option(
+            "--fps",
+            format!("{fps} is not in (0, 1000]"),
+        ));
+    }
+    let frames = args
+        .frames
+        .unwrap_or_else(|| ((show.spec.duration * fps).round() as u32).max(1));
+    let look = Look {
+        width: 400,
+        height: 480,
+        yaw_deg: show.spec.camera.yaw_deg,
+        pitch_deg: show.spec.camera.pitch_deg,
+        skeleton: false,
+        wire: false,
+    };
+    let mut baker = args
+        .out
+        .as_ref()
+        .map(|_| Baker::new(fps, std::mem::take(&mut show.documents)));
+    let mut sheet = args.sheet.as_ref().map(|_| Sheet::new(frames));
+    let progress = Progress::new(frames, args.json || args.quiet);
+    let mut seconds: Vec<[f64; 4]> = Vec::with_capacity(frames as usize);
+    for frame in 0..frames {
+        // The first frame shows time 0.
+        show.scene.step(if frame == 0 { 0.0 } else { 1.0 / fps });
+        let timings = show.scene.engine.timings();
+        seconds.push(Stage::ALL.map(|stage| timings.of(stage)));
+        if let Some(baker) = &mut baker {
+            baker.take(&show.scene);
+        }
+        if let Some(sheet) = &mut sheet {
+            sheet.take(&show.scene, frame, &look)?;
+        }
+        progress.advance();
+    }
+    progress.finish();
+    let mut written: Vec<String> = Vec::new();
+    if let (Some(baker), Some(path)) = (baker, &args.out) {
+        baker.write(&show.scene, path)?;
+        written.push(path.display().to_string());
+    }
+    if let (Some(sheet), Some(path)) = (sheet, &args.sheet) {
+        output::file(path, &sheet.picture().to_png())?;
+        written.push(path.display().to_string());
+    }
+    let report = report(&show, fps, &seconds, &written);
+    if args.json {
+        output::json(verb, report)?;
+    } else if !args.quiet {
+        output::text(&table(&report, &seconds))?;
+    }
+    Ok(Exit::Fine)
+}
+
+fn report(show: &Show, fps: f32, seconds: &[[f64; 4]], written: &[String]) -> Value {
+    let mut totals: Vec<f64> = seconds
+        .iter()
+        .map(|stages| stages.iter().sum::<f64>() * 1000.0)
+        .collect();
+    totals.sort_by(f64::total_cmp);
+    let at = |fraction: f64| {
+        totals
+            .get(((totals.len().max(1) - 1) as f64 * fraction).round() as usize)
+            .copied()
+    };
+    let mean = |stage: usize| {
+        seconds.iter().map(|stages| stages[stage]).sum::<f64>() * 1000.0
+            / seconds.len().max(1) as f64
+    };
+    let engine = &show.scene.engine;
+    json!({
+        "frames": seconds.len(),
+        "fps": fps,
+        "stages_ms": { "animate": mean(0), "ik": mean(1), "simulate": mean(2), "skin": mean(3) },
+        "frame_ms": { "median": at(0.5), "p95": at(0.95), "max": at(1.0) },
+        "quarantined": engine.quarantined().count(),
+        "hash": format!("{:016x}", engine.hash()),
+        "out": written.last(),
+        "files": written,
+    })
+}
+
+/// Rows of the frame table at most.
+const TABLE_ROWS: usize = 12;
+
+/// Milliseconds a stage, some frames and then the mean.
+fn table(report: &Value, seconds: &[[f64; 4]]) -> String {
+    let mut text = format!(
+        "{:>6} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
+        "frame", "animate", "ik", "simulate", "skin", "ms"
+    );
+    let every = seconds.len().div_ceil(TABLE_ROWS).max(1);
+    for (frame, stages) in seconds.iter().enumerate().step_by(every) {
+        let total: f64 = stages.iter().sum();
+        text.push_str(&format!("{frame:>6}"));
+        for value in stages.iter().chain([&total]) {
+            text.push_str(&format!(" {:>9.3}", value * 1000.0));
+        }
+        text.push('\n');
+    }
+    let number = |a: &str, b: &str| report[a][b].as_f64().unwrap_or(0.0);
+    text.push_str(&format!(
+        "{:>6} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {:>9.3}  median {:.3}, 95 % {:.3}, max {:.3} ms a frame\n",
+        "mean",
+        number("stages_ms", "animate"),
+        number("stages_ms", "ik"),
+        number("stages_ms", "simulate"),
+        number("stages_ms", "skin"),
+        ["animate", "ik", "simulate", "skin"].iter().map(|stage| number("stages_ms", stage)).sum::<f64>(),
+        number("frame_ms", "median"),
+        number("frame_ms", "p95"),
+        number("frame_ms", "max"),
+    ));
+    text.push_str(&format!(
+        "hash {}\n",
+        report["hash"].as_str().unwrap_or_default()
+    ));
+    for file in report["files"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
+        text.push_str(&format!("wrote {file}\n"));
+    }
+    text
+}
+
+/// Pictures of some frames, time from left to right.
+struct Sheet {
+    every: u32,
+    start: Option<(
+        anim_engine::math::Vec3,
+        (anim_engine::math::Vec3, anim_engine::math::Vec3),
+    )>,
+    images: Vec<anim_view::Image>,
+    labels: Vec<String>,
+}
+
+impl Sheet {
+    fn new(frames: u32) -> Self {
+        Self {
+            every: frames.div_ceil(SHEET_PICTURES).max(1),
+            start: None,
+            images: Vec::new(),
+            labels: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, scene: &Scene, frame: u32, look: &Look) -> Result<(), Failure> {
+        let first = scene.actors.first().and_then(|id| scene.engine.actor(*id));
+        let place = first
+            .map(|actor| actor.world_from_model().translation)
+            .unwrap_or_default();
+        let (start, bounds) = *self
+            .start
+            .get_or_insert_with(|| (place, roomy(picture::bounds(scene))));
+        if frame.is_multiple_of(self.every) {
+            let camera = picture::camera(picture::following(scene, bounds, start), look);
+            self.images.push(picture::draw(scene, &camera, look)?);
+            self.labels.push(format!("{:.2} s", scene.time()));
+        }
+        Ok(())
+    }
+
+    fn picture(&self) -> anim_view::Image {
+        anim_view::sheet(&self.images, &self.labels, SHEET_COLUMNS)
+    }
+}
+
+/// A box with room for arms and legs that move.
+fn roomy(
+    (low, high): (anim_engine::math::Vec3, anim_engine::math::Vec3),
+) -> (anim_engine::math::Vec3, anim_engine::math::Vec3) {
+    let room = (high - low) * 0.12;
+    (low - room, high + room)
+}
+
+/// A progress bar on a terminal, once work has lasted a second.
+struct Progress {
+    bar: ProgressBar,
+    start: Instant,
+}
+
+impl Progress {
+    fn new(frames: u32, hidden: bool) -> Self {
+        let bar =
+            ProgressBar::with_draw_target(Some(u64::from(frames)), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {eta} left") {
+            bar.set_style(style);
+        }
+        if hidden {
+            bar.finish_and_clear();
+        }
+        Self {
+            bar,
+            start: Instant::now(),
+        }
+    }
+
+    fn advance(&self) {
+        if self.bar.is_finished() {
+            return;
+        }
+        if self.bar.is_hidden() && self.start.elapsed().as_secs() >= 1 {
+            // indicatif draws nothing where stderr is no terminal.
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.inc(1);
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,250 @@
+//! `anim sample`: exact numbers at times, for comparison with any other program.
+
+use std::path::PathBuf;
+
+use anim_asset::Document;
+use anim_engine::math::{Affine, Vec3};
+use anim_engine::skeleton::{BakeOptions, Clip, ClipSpec, Globals, Pose, Skeleton};
+use anim_engine::skin::Palette;
+use anim_engine::{Character, Surface};
+use serde_json::{Map, Value, json};
+
+use crate::output::{Exit, Failure};
+use crate::{input, output};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A character: .glb, .gltf or .pack.
+    file: PathBuf,
+    /// Number or name of the clip; the first if left out.
+    #[arg(long)]
+    clip: Option<String>,
+    /// Seconds, separated by commas.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        default_value = "0"
+    )]
+    times: Vec<f32>,
+    /// Sample the run-time clip instead of the exact curves, and print the largest error between them.
+    #[arg(long)]
+    baked: bool,
+    /// Object-space error that the run-time clip may have, m.
+    #[arg(long, default_value_t = BakeOptions::default().tolerance)]
+    tolerance: f32,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    if let Some(time) = args.times.iter().find(|time| !time.is_finite()) {
+        return Err(Failure::option("--times", format!("{time} is not a time")));
+    }
+    if !(args.tolerance.is_finite() && args.tolerance > 0.0) {
+        return Err(Failure::option(
+            "--tolerance",
+            format!("{} m is not a positive length", args.tolerance),
+        ));
+    }
+    let document = input::document(&args.file)?;
+    let name = args.file.display().to_string();
+    let clip = input::clip(&document.clips, args.clip.as_deref())?;
+    let unusable = |error: &dyn std::error::Error| Failure::new(name.as_str(), "/", error);
+    let skeleton = document.skeleton().map_err(|error| unusable(&error))?;
+    let options = BakeOptions {
+        tolerance: args.tolerance,
+        ..BakeOptions::default()
+    };
+    let baked = match clip.filter(|_| args.baked) {
+        Some((_, spec)) => {
+            Some(Clip::bake(spec, &skeleton, &options).map_err(|error| unusable(&error))?)
+        }
+        None => None,
+    };
+    // Surfaces only: the clips are sampled here, exactly.
+    let bare = Document {
+        clips: Vec::new(),
+        ..document.clone()
+    };
+    let character = Character::from_document(&bare, &options).map_err(|error| unusable(&error))?;
+    let mut sampler = Sampler::new(&character, &skeleton);
+    let samples: Vec<Value> = args
+        .times
+        .iter()
+        .map(|time| {
+            sampler.pose(
+                clip.map(|(_, spec)| spec),
+                baked.as_ref().map(|(clip, _)| clip),
+                *time,
+            );
+            sampler.value(*time)
+        })
+        .collect();
+    let value = json!({
+        "file": input::file_name(&args.file),
+        "clip": clip.map(|(index, spec)| spec.name.clone().unwrap_or_else(|| format!("animation_{index}"))),
+        "clips": document.clips.len(),
+        "duration": clip.map_or(0.0, |(_, spec)| spec.duration()),
+        "samples": samples,
+        "findings": output::findings_json(&document.findings),
+    });
+    let mut value = value;
+    if let (Some((_, report)), Value::Object(object)) = (&baked, &mut value) {
+        object.insert(
+            "baked_error_mm".to_owned(),
+            json!(report.max_error * 1000.0),
+        );
+        object.insert("baked_rate_hz".to_owned(), json!(report.rate));
+        object.insert("baked_bytes".to_owned(), json!(report.bytes));
+    }
+    if args.json {
+        output::json("sample", value)?;
+    } else {
+        output::text(&summary(&value, &skeleton))?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// Buffers for one pose after another.
+struct Sampler<'a> {
+    character: &'a Character,
+    skeleton: &'a Skeleton,
+    pose: Pose,
+    globals: Globals,
+    weights: Vec<f32>,
+}
+
+impl<'a> Sampler<'a> {
+    fn new(character: &'a Character, skeleton: &'a Skeleton) -> Self {
+        Self {
+            character,
+            skeleton,
+            pose: skeleton.rest().clone(),
+            globals: Globals::new(skeleton),
+            weights: character.rest_weights().to_vec(),
+        }
+    }
+
+    fn pose(&mut self, spec: Option<&ClipSpec>, baked: Option<&Clip>, time: f32) {
+        self.weights.copy_from_slice(self.character.rest_weights());
+        match spec {
+            Some(spec) => {
+                match baked {
+                    Some(clip) => clip.sample(time, &mut self.pose),
+                    None => spec.sample(self.skeleton, time, &mut self.pose),
+                }
+                for channel in &spec.morphs {
+                    if let Some(range) = self.weights_of(channel.joint) {
+                        channel.track.sample(time, &mut self.weights[range]);
+                    }
+                }
+            }
+            None => self.pose.copy_from(self.skeleton.rest()),
+        }
+        self.skeleton.globals(&self.pose, &mut self.globals);
+    }
+
+    /// The morph weights of the mesh at a node.
+    fn weights_of(&self, node: usize) -> Option<std::ops::Range<usize>> {
+        let mut surfaces = self.character.surfaces().iter();
+        surfaces
+            .find(|surface| surface.source.0 == node)
+            .map(|surface| surface.weights.clone())
+    }
+
+    fn value(&self, time: f32) -> Value {
+        let mut nodes = Map::new();
+        for source in 0..self.skeleton.len() {
+            let world_from_node = self.globals.get(self.skeleton.joint(source));
+            nodes.insert(source.to_string(), matrix(&world_from_node));
+        }
+        let meshes: Vec<Value> = self
+            .character
+            .surfaces()
+            .iter()
+            .map(|surface| self.surface(surface))
+            .collect();
+        json!({ "time": time, "nodes": nodes, "meshes": meshes })
+    }
+
+    fn surface(&self, surface: &Surface) -> Value {
+        let mesh = &surface.mesh;
+        let mut palette = Palette::new(mesh.joints().len());
+        mesh.palette(&self.globals, &mut palette);
+        let mut source = mesh.rest().clone();
+        if mesh.target_count() > 0 {
+            mesh.morph(&self.weights[surface.weights.clone()], &mut source);
+        }
+        let mut skinned = mesh.rest().clone();
+        mesh.linear(&source, &palette, &mut skinned);
+        let mut vertices = anim_engine::geom::Vertices::default();
+        mesh.to_source_order(&skinned, &mut vertices);
+        json!({
+            "node": surface.source.0,
+            "primitive": surface.source.1,
+            "count": vertices.positions.len(),
+            "positions": triples(&vertices.positions),
+            "normals": triples(&vertices.normals),
+            "bounds": bounds(&vertices.positions),
+        })
+    }
+}
+
+/// Column-major, 16 numbers.
+fn matrix(affine: &Affine) -> Value {
+    affine
+        .to_mat4()
+        .as_slice()
+        .iter()
+        .copied()
+        .map(Value::from)
+        .collect()
+}
+
+fn triples(vectors: &[Vec3]) -> Value {
+    vectors.iter().map(|v| json!([v.x, v.y, v.z])).collect()
+}
+
+/// The corners of the box around the positions, `null` around nothing.
+fn bounds(positions: &[Vec3]) -> Value {
+    let low = positions.iter().copied().reduce(|a, b| a.inf(&b));
+    let high = positions.iter().copied().reduce(|a, b| a.sup(&b));
+    match (low, high) {
+        (Some(low), Some(high)) => triples(&[low, high]),
+        _ => Value::Null,
+    }
+}
+
+/// Where the joints are, for people.
+fn summary(value: &Value, skeleton: &Skeleton) -> String {
+    let mut text = format!(
+        "clip {} of {}, {} s\n",
+        value["clip"], value["clips"], value["duration"]
+    );
+    if let Some(error) = value.get("baked_error_mm") {
+        text.push_str(&format!(
+            "baked at {} Hz, {} bytes, largest error {error} mm\n",
+            value["baked_rate_hz"], value["baked_bytes"]
+        ));
+    }
+    for sample in value["samples"].as_array().into_iter().flatten() {
+        text.push_str(&format!("time {} s\n", sample["time"]));
+        for (node, matrix) in sample["nodes"].as_object().into_iter().flatten() {
+            let joint = node.parse().map(|source: usize| skeleton.joint(source));
+            let name = joint
+                .ok()
+                .and_then(|joint| skeleton.name(joint))
+                .unwrap_or("");
+            let at = |row: usize| matrix[12 + row].as_f64().unwrap_or(f64::NAN);
+            text.push_str(&format!(
+                "  #{node:<4} {:>10.4} {:>10.4} {:>10.4}  {name}\n",
+                at(0),
+                at(1),
+                at(2)
+            ));
+        }
+    }
+    text
+}

@@ -1,0 +1,230 @@
+//! The contract of every verb: exits, one JSON object, files whole or not at all, the same hash for any threads.
+
+use serde_json::Value;
+
+use crate::run::{Run, anim, scratch};
+
+fn built_in() -> std::path::PathBuf {
+    let scene = scratch("figure.json");
+    let text = r#"{ "duration": 1.1, "characters": [{ "file": "builtin:humanoid", "clips": [{ "clip": "walk" }] }] }"#;
+    std::fs::write(&scene, text).expect("a file");
+    scene
+}
+
+/// The built-in figure as a file that other verbs read.
+fn figure(name: &str) -> std::path::PathBuf {
+    let path = scratch(name);
+    let scene = built_in();
+    let run = anim([
+        "play".as_ref(),
+        scene.as_os_str(),
+        "--out".as_ref(),
+        path.as_os_str(),
+        "--quiet".as_ref(),
+    ]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    path
+}
+
+fn verb(arguments: &[&str]) -> Run {
+    anim(arguments)
+}
+
+#[test]
+fn help_is_fine_and_nonsense_is_a_call_that_cannot_be_used() {
+    assert_eq!(verb(&["--help"]).code, 0);
+    assert_eq!(verb(&["info", "--help"]).code, 0);
+    assert_eq!(verb(&["--version"]).code, 0);
+    assert_eq!(verb(&[]).code, 2);
+    assert_eq!(verb(&["dance"]).code, 2);
+    assert_eq!(verb(&["info"]).code, 2);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let run = verb(&["info", "nowhere.glb"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr.starts_with("error: nowhere.glb: "),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stdout.is_empty());
+}
+
+#[test]
+fn a_baked_character_is_read_checked_and_sampled() {
+    let path = figure("read.glb");
+    let path = path.to_str().expect("UTF-8");
+    let info = verb(&["info", path, "--json"]);
+    assert_eq!(info.code, 0, "{}", info.stderr);
+    assert_eq!(info.json()["clips"][0]["name"], "baked");
+    assert_eq!(verb(&["check", path, "--json"]).json()["errors"], 0);
+    let sample = verb(&["sample", path, "--times", "0,0.5", "--baked", "--json"]);
+    let sample = sample.json();
+    assert_eq!(sample["samples"].as_array().map(Vec::len), Some(2));
+    let error = sample["baked_error_mm"].as_f64().expect("an error");
+    assert!((0.0..=0.5).contains(&error), "{error} mm");
+}
+
+#[test]
+fn a_converted_character_has_the_same_samples() {
+    let source = figure("convert.glb");
+    let source = source.to_str().expect("UTF-8");
+    let sample = |path: &str| verb(&["sample", path, "--times", "0.37", "--json"]).json();
+    let expected = sample(source);
+    for name in ["converted.pack", "converted.gltf", "converted.glb"] {
+        let target = scratch(name);
+        let target = target.to_str().expect("UTF-8");
+        let run = verb(&["convert", source, target, "--json"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        // A pack keeps every bit; glTF is read with rotations made unit again, which rounds once more.
+        let tolerance = if name.ends_with("pack") { 0.0 } else { 1e-6 };
+        let difference = difference(&sample(target)["samples"], &expected["samples"]);
+        assert!(difference <= tolerance, "{name}: {difference}");
+    }
+}
+
+/// The largest difference of two numbers at the same place; infinite if the shapes differ.
+fn difference(a: &Value, b: &Value) -> f64 {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => {
+            let numbers = a.as_f64().zip(b.as_f64());
+            numbers.map_or(f64::INFINITY, |(a, b)| (a - b).abs())
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => a
+            .iter()
+            .zip(b)
+            .map(|(a, b)| difference(a, b))
+            .fold(0.0, f64::max),
+        (Value::Object(a), Value::Object(b)) if a.len() == b.len() => a
+            .iter()
+            .map(|(key, a)| difference(a, &b[key]))
+            .fold(0.0, f64::max),
+        (a, b) if a == b => 0.0,
+        _ => f64::INFINITY,
+    }
+}
+
+#[test]
+fn an_unknown_format_writes_nothing() {
+    let source = figure("unknown.glb");
+    let target = scratch("unknown.xyz");
+    let run = anim(["convert".as_ref(), source.as_os_str(), target.as_os_str()]);
+    assert_eq!(run.code, 2);
+    assert!(!target.exists());
+}
+
+#[test]
+fn clips_are_chosen_by_name_or_number() {
+    let path = figure("clips.glb");
+    let path = path.to_str().expect("UTF-8");
+    for clip in ["0", "#0", "baked"] {
+        assert_eq!(verb(&["sample", path, "--clip", clip, "--json"]).code, 0);
+    }
+    let run = verb(&["sample", path, "--clip", "run"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("'baked'"), "{}", run.stderr);
+}
+
+#[test]
+fn times_that_are_no_numbers_are_refused() {
+    let path = figure("times.glb");
+    let path = path.to_str().expect("UTF-8");
+    assert_eq!(verb(&["sample", path, "--times", "NaN"]).code, 2);
+    assert_eq!(verb(&["sample", path, "--times", "later"]).code, 2);
+    assert_eq!(
+        verb(&["sample", path, "--times", "-1,99", "--json"]).code,
+        0
+    );
+}
+
+#[test]
+fn the_hash_of_the_demo_does_not_depend_on_threads() {
+    let demo = |threads: &str, folder: &str| {
+        let folder = scratch(folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let folder = folder.to_str().expect("UTF-8");
+        let run = verb(&[
+            "demo",
+            "--frames",
+            "20",
+            "--threads",
+            threads,
+            "--out",
+            folder,
+            "--json",
+        ]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let value = run.json();
+        assert_eq!(value["schema"], "anim.demo/1");
+        assert_eq!(value["quarantined"], 0);
+        let picture =
+            std::fs::read(std::path::Path::new(folder).join("demo.png")).expect("a picture");
+        let model = std::fs::read(std::path::Path::new(folder).join("demo.glb")).expect("a model");
+        (value["hash"].clone(), picture, model)
+    };
+    let one = demo("1", "demo1");
+    let two = demo("2", "demo2");
+    assert_eq!(one.0, two.0);
+    assert!(one.1 == two.1, "the pictures differ");
+    assert!(one.2 == two.2, "the models differ");
+    let model = scratch("demo1").join("demo.glb");
+    assert_eq!(anim(["check".as_ref(), model.as_os_str()]).code, 0);
+}
+
+#[test]
+fn a_scene_that_is_wrong_is_refused_with_the_place() {
+    let refuse = |name: &str, text: &str, place: &str| {
+        let path = scratch(name);
+        std::fs::write(&path, text).expect("a file");
+        let run = anim(["play".as_ref(), path.as_os_str()]);
+        assert_eq!(run.code, 2, "{text}");
+        assert!(run.stderr.contains(place), "{place}: {}", run.stderr);
+    };
+    refuse("syntax.json", "{\n \"duration\": }", "line 2 column");
+    refuse("field.json", "{ \"durations\": 3 }", "durations");
+    refuse("number.json", "{ \"duration\": -1 }", "duration");
+    refuse(
+        "file.json",
+        r#"{ "characters": [{ "file": "missing.glb" }] }"#,
+        "missing.glb",
+    );
+    refuse(
+        "clip.json",
+        r#"{ "characters": [{ "file": "builtin:humanoid", "clips": [{ "clip": "fly" }] }] }"#,
+        "walk",
+    );
+}
+
+#[test]
+fn a_picture_is_a_png_of_the_size_asked_for() {
+    let model = figure("render.glb");
+    let out = scratch("render.png");
+    let run = anim([
+        "render".as_ref(),
+        model.as_os_str(),
+        "--time".as_ref(),
+        "0.3".as_ref(),
+        "--width".as_ref(),
+        "160".as_ref(),
+        "--height".as_ref(),
+        "120".as_ref(),
+        "--onion".as_ref(),
+        "2".as_ref(),
+        "--skeleton".as_ref(),
+        "--out".as_ref(),
+        out.as_os_str(),
+    ]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let png = std::fs::read(&out).expect("a picture");
+    assert_eq!(&png[1..4], b"PNG");
+    assert_eq!(
+        u32::from_be_bytes([png[16], png[17], png[18], png[19]]),
+        160
+    );
+    assert_eq!(
+        u32::from_be_bytes([png[20], png[21], png[22], png[23]]),
+        120
+    );
+}

@@ -1,0 +1,12 @@
+//! The binary, run as a person or a script runs it.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests fail by panicking, and say what they skip"
+)]
+
+mod contract;
+mod oracle;
+mod run;
+mod shared_files;

@@ -1,0 +1,352 @@
+//! Simulated surfaces: which vertices are pinned, what they collide with, and how they go back into the mesh.
+
+use anim_geom::{Collider, Shape, normals, topology};
+use anim_math::{Affine, Vec3, quat};
+use anim_sim::cloth::ClothSpec;
+use anim_sim::{Drive, Model, Solver, State, Xpbd};
+use anim_skeleton::{Globals, JointId};
+use anim_skin::{Palette, SkinnedMesh, VertexBlocks};
+
+use crate::{Character, EngineError, World};
+
+/// How a surface of a character is simulated.
+#[derive(Clone, Debug)]
+pub struct ClothOptions {
+    /// Place in [`Character::surfaces`].
+    pub surface: usize,
+    /// Which vertices follow the joints.
+    pub pins: Pins,
+    /// Material; positions, triangles and pins are filled in.
+    pub material: ClothSpec,
+    /// Solver steps in each fixed step.
+    pub substeps: u32,
+    /// The body that it lies on.
+    pub body: Vec<BodyCapsule>,
+}
+
+/// Which vertices of a cloth follow the joints.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pins {
+    /// All at most this far, m, below the highest vertex at rest.
+    Top(f32),
+    /// These, in the order of the file.
+    Vertices(Vec<u32>),
+}
+
+/// A capsule that moves with a joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyCapsule {
+    /// Which joint.
+    pub joint: JointId,
+    /// One end of the axis, in the joint's space, m.
+    pub from: Vec3,
+    /// The other end.
+    pub to: Vec3,
+    /// Metres.
+    pub radius: f32,
+}
+
+/// A simulated surface; part of the model of a character.
+#[derive(Debug)]
+pub struct Cloth {
+    /// Place in [`Character::surfaces`].
+    pub surface: usize,
+    model: Model,
+    substeps: u32,
+    body: Vec<BodyCapsule>,
+    triangles: Vec<[u32; 3]>,
+    /// Vertices at the same place are one particle.
+    particle_from_vertex: Vec<u32>,
+    /// A vertex of each particle.
+    vertex_from_particle: Vec<u32>,
+    pinned: Vec<u32>,
+}
+
+impl Character {
+    /// Simulates a surface as cloth.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Scene`] if there is no such surface or vertex, [`EngineError::Sim`] if the material or mesh cannot
+    /// be simulated.
+    pub fn with_cloth(mut self, options: ClothOptions) -> Result<Self, EngineError> {
+        let Some(surface) = self.surfaces.get(options.surface) else {
+            return Err(EngineError::Scene {
+                place: "surface".to_owned(),
+                message: format!(
+                    "{} of {} does not exist",
+                    options.surface,
+                    self.surfaces.len()
+                ),
+            });
+        };
+        let mesh = &surface.mesh;
+        let mut globals = Globals::new(&self.skeleton);
+        self.skeleton.globals(self.skeleton.rest(), &mut globals);
+        let mut palette = Palette::new(mesh.joints().len());
+        mesh.palette(&globals, &mut palette);
+        let rest: Vec<Vec3> = (0..mesh.rest().len())
+            .map(|vertex| mesh.linear_vertex(vertex, mesh.rest(), &palette).0)
+            .collect();
+        let (particle_from_vertex, vertex_from_particle) = particles(&rest);
+        let pinned_vertices = options.pins.vertices(mesh, &rest)?;
+        let mut pinned: Vec<u32> = pinned_vertices
+            .into_iter()
+            .map(|vertex| particle_from_vertex[vertex as usize])
+            .collect();
+        pinned.sort_unstable();
+        pinned.dedup();
+        let triangles: Vec<[u32; 3]> = mesh
+            .triangles()
+            .iter()
+            .map(|corners| corners.map(|vertex| particle_from_vertex[vertex as usize]))
+            .filter(|[a, b, c]| a != b && b != c && a != c)
+            .collect();
+        let model = anim_sim::cloth::build(&ClothSpec {
+            positions: vertex_from_particle
+                .iter()
+                .map(|v| rest[*v as usize])
+                .collect(),
+            triangles: triangles.clone(),
+            pinned: pinned.clone(),
+            ..options.material
+        })?;
+        self.cloths.push(Cloth {
+            surface: options.surface,
+            model,
+            substeps: options.substeps.max(1),
+            body: options.body,
+            triangles,
+            particle_from_vertex,
+            vertex_from_particle,
+            pinned,
+        });
+        Ok(self)
+    }
+}
+
+impl Pins {
+    /// The pinned vertices in skin-block order.
+    fn vertices(&self, mesh: &SkinnedMesh, rest: &[Vec3]) -> Result<Vec<u32>, EngineError> {
+        match self {
+            Self::Top(depth) => {
+                let top = rest.iter().map(|p| p.y).fold(f32::NEG_INFINITY, f32::max);
+                let near = |vertex: &u32| rest[*vertex as usize].y >= top - depth;
+                Ok((0..rest.len() as u32).filter(near).collect())
+            }
+            Self::Vertices(list) => list
+                .iter()
+                .map(|source| {
+                    let vertex = mesh.vertex_from_source().get(*source as usize);
+                    vertex.copied().ok_or_else(|| EngineError::Scene {
+                        place: "pins".to_owned(),
+                        message: format!("vertex {source} of {} does not exist", rest.len()),
+                    })
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Joins vertices at exactly the same place: the particle of each vertex, and the first vertex of each particle.
+fn particles(positions: &[Vec3]) -> (Vec<u32>, Vec<u32>) {
+    let first = topology::weld(positions);
+    let mut particle_from_vertex = vec![0; positions.len()];
+    let mut vertex_from_particle = Vec::new();
+    for vertex in 0..positions.len() {
+        // A vertex is never before the first at its place.
+        if first[vertex] as usize == vertex {
+            particle_from_vertex[vertex] = vertex_from_particle.len() as u32;
+            vertex_from_particle.push(vertex as u32);
+        } else {
+            particle_from_vertex[vertex] = particle_from_vertex[first[vertex] as usize];
+        }
+    }
+    (particle_from_vertex, vertex_from_particle)
+}
+
+/// The state of one cloth of one actor; world space.
+#[derive(Debug)]
+pub(crate) struct ClothState {
+    pub(crate) state: State,
+    last_finite: State,
+    solver: Xpbd,
+    started: bool,
+    pins_before: Vec<(u32, Vec3)>,
+    pins_after: Vec<(u32, Vec3)>,
+    pins_now: Vec<(u32, Vec3)>,
+    axes_before: Vec<[Vec3; 2]>,
+    axes_after: Vec<[Vec3; 2]>,
+    colliders_from: Vec<Collider>,
+    colliders_to: Vec<Collider>,
+    normals: Vec<Vec3>,
+}
+
+impl ClothState {
+    pub(crate) fn new(cloth: &Cloth) -> Self {
+        let pins: Vec<(u32, Vec3)> = cloth.pinned.iter().map(|p| (*p, Vec3::zeros())).collect();
+        let state = State::new(&cloth.model);
+        Self {
+            last_finite: state.clone(),
+            normals: vec![Vec3::y(); state.positions.len()],
+            state,
+            solver: Xpbd::new(&cloth.model, cloth.substeps),
+            started: false,
+            pins_before: pins.clone(),
+            pins_after: pins.clone(),
+            pins_now: pins,
+            axes_before: vec![[Vec3::zeros(); 2]; cloth.body.len()],
+            axes_after: vec![[Vec3::zeros(); 2]; cloth.body.len()],
+            colliders_from: Vec::new(),
+            colliders_to: Vec::new(),
+        }
+    }
+
+    /// Lets the cloth start again from its skinned shape.
+    pub(crate) fn restart(&mut self) {
+        self.started = false;
+    }
+
+    /// True if every particle is where numbers are.
+    pub(crate) fn is_finite(&self) -> bool {
+        let finite = |v: &Vec3| v.iter().all(|c| c.is_finite());
+        self.state.positions.iter().all(finite) && self.state.velocities.iter().all(finite)
+    }
+
+    /// Goes back to the last finite state.
+    pub(crate) fn roll_back(&mut self) {
+        copy(&self.last_finite, &mut self.state);
+    }
+
+    /// Advances by `steps` of `step` seconds while pins and body move from where they were to where they are.
+    pub(crate) fn simulate(
+        &mut self,
+        cloth: &Cloth,
+        body: &Body<'_>,
+        world: &World,
+        steps: u32,
+        step: f32,
+    ) {
+        for (pin, particle) in self.pins_after.iter_mut().zip(&cloth.pinned) {
+            pin.1 = body.vertex(cloth.vertex_from_particle[*particle as usize] as usize);
+        }
+        for (axis, capsule) in self.axes_after.iter_mut().zip(&cloth.body) {
+            *axis = body.axis(capsule);
+        }
+        if !self.started {
+            self.start(cloth, body);
+        }
+        copy(&self.state, &mut self.last_finite);
+        self.place_colliders(cloth, world, 0.0);
+        for index in 0..steps {
+            let alpha = (index + 1) as f32 / steps as f32;
+            let ways = self.pins_before.iter().zip(&self.pins_after);
+            for (now, (from, to)) in self.pins_now.iter_mut().zip(ways) {
+                now.1 = from.1 + (to.1 - from.1) * alpha;
+            }
+            std::mem::swap(&mut self.colliders_from, &mut self.colliders_to);
+            self.place_colliders(cloth, world, alpha);
+            let drive = Drive {
+                gravity: world.gravity,
+                wind: world.wind,
+                pins: &self.pins_now,
+                colliders: &self.colliders_to,
+                previous_colliders: &self.colliders_from,
+            };
+            self.solver
+                .step(&cloth.model, &drive, step, &mut self.state);
+        }
+        if steps > 0 {
+            self.pins_before.copy_from_slice(&self.pins_after);
+            self.axes_before.copy_from_slice(&self.axes_after);
+        }
+    }
+
+    /// Sets the later colliders to where they are a fraction `alpha` of the way through this frame.
+    fn place_colliders(&mut self, cloth: &Cloth, world: &World, alpha: f32) {
+        self.colliders_to.clear();
+        let ways = self.axes_before.iter().zip(&self.axes_after);
+        for (capsule, (from, to)) in cloth.body.iter().zip(ways) {
+            let end = |i: usize| from[i] + (to[i] - from[i]) * alpha;
+            self.colliders_to
+                .push(capsule_collider(end(0), end(1), capsule.radius));
+        }
+        self.colliders_to.extend(world.colliders.iter().cloned());
+    }
+
+    fn start(&mut self, cloth: &Cloth, body: &Body<'_>) {
+        for (position, vertex) in self
+            .state
+            .positions
+            .iter_mut()
+            .zip(&cloth.vertex_from_particle)
+        {
+            *position = body.vertex(*vertex as usize);
+        }
+        self.state.velocities.fill(Vec3::zeros());
+        self.pins_before.copy_from_slice(&self.pins_after);
+        self.axes_before.copy_from_slice(&self.axes_after);
+        self.started = true;
+    }
+
+    /// Writes the simulated surface into `out`, model space; pinned vertices sit exactly on the body.
+    pub(crate) fn write(&mut self, cloth: &Cloth, body: &Body<'_>, out: &mut VertexBlocks) {
+        let Some(model_from_world) = body.world_from_model.inverse() else {
+            return;
+        };
+        normals::smooth(&self.state.positions, &cloth.triangles, &mut self.normals);
+        for (vertex, particle) in cloth.particle_from_vertex.iter().enumerate() {
+            let position = self.state.positions[*particle as usize];
+            out.set_position(vertex, model_from_world.transform_point(position));
+            let normal = model_from_world.transform_vector(self.normals[*particle as usize]);
+            out.set_normal(vertex, normal.try_normalize(0.0).unwrap_or_else(Vec3::y));
+        }
+    }
+}
+
+/// Copies the state of a cloth without allocating.
+fn copy(from: &State, to: &mut State) {
+    to.positions.copy_from_slice(&from.positions);
+    to.velocities.copy_from_slice(&from.velocities);
+}
+
+/// What a cloth hangs on: a skinned surface of an actor in the world.
+#[derive(Debug)]
+pub(crate) struct Body<'a> {
+    pub(crate) mesh: &'a SkinnedMesh,
+    pub(crate) palette: &'a Palette,
+    pub(crate) globals: &'a Globals,
+    pub(crate) world_from_model: Affine,
+}
+
+impl Body<'_> {
+    /// Where the skin alone would put a vertex, world space.
+    fn vertex(&self, vertex: usize) -> Vec3 {
+        let (position, _) = self
+            .mesh
+            .linear_vertex(vertex, self.mesh.rest(), self.palette);
+        self.world_from_model.transform_point(position)
+    }
+
+    /// The ends of a capsule's axis, world space.
+    fn axis(&self, capsule: &BodyCapsule) -> [Vec3; 2] {
+        let world_from_joint = self.world_from_model * self.globals.get(capsule.joint);
+        [capsule.from, capsule.to].map(|end| world_from_joint.transform_point(end))
+    }
+}
+
+/// A capsule between two points, world space.
+fn capsule_collider(from: Vec3, to: Vec3, radius: f32) -> Collider {
+    let axis = to - from;
+    let world_from_shape = Affine {
+        linear: quat::between(Vec3::y(), axis)
+            .to_rotation_matrix()
+            .into_inner(),
+        translation: (from + to) * 0.5,
+    };
+    let shape = Shape::Capsule {
+        radius,
+        half_length: axis.norm() * 0.5,
+    };
+    Collider::new(shape, world_from_shape)
+}

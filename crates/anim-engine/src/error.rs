@@ -1,0 +1,85 @@
+//! Why a character, a scene or an engine cannot be built.
+
+use thiserror::Error;
+
+/// What is wrong, and with which part.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The joints do not make a skeleton, or a clip does not fit it.
+    #[error(transparent)]
+    Skeleton(#[from] anim_skeleton::SkeletonError),
+    /// A surface cannot be skinned.
+    #[error("node {node}, primitive {primitive}: {source}")]
+    Skin {
+        /// Node that carries the mesh.
+        node: usize,
+        /// Place of the primitive in the mesh.
+        primitive: usize,
+        /// What is wrong.
+        source: anim_skin::SkinError,
+    },
+    /// A solver does not fit the skeleton.
+    #[error(transparent)]
+    Ik(#[from] anim_ik::IkError),
+    /// A cloth cannot be simulated.
+    #[error(transparent)]
+    Sim(#[from] anim_sim::SimError),
+    /// An effect's parameters are out of range.
+    #[error(transparent)]
+    Particles(#[from] anim_particles::ParticleError),
+    /// Ground or collider geometry is wrong.
+    #[error(transparent)]
+    Geom(#[from] anim_geom::GeomError),
+    /// A file cannot be used.
+    #[cfg(feature = "asset")]
+    #[error("{file}: {source}")]
+    Asset {
+        /// Which file.
+        file: String,
+        /// What is wrong, and where.
+        source: anim_asset::AssetError,
+    },
+    /// Nothing has that name.
+    #[error("no {kind} named '{name}'; there are: {known}")]
+    Unknown {
+        /// What was looked for: a clip, joint, mesh, target…
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// What there is, comma separated.
+        known: String,
+    },
+    /// A number of a scene is out of range.
+    #[error("{place}: {message}")]
+    Scene {
+        /// Path of the field.
+        place: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// One actor blends at most [`MAX_LAYERS`](crate::MAX_LAYERS) layers.
+    #[error("more than {max} layers")]
+    TooManyLayers {
+        /// The limit.
+        max: usize,
+    },
+    /// The threads could not be started.
+    #[error("thread pool: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+impl EngineError {
+    /// An [`Unknown`](Self::Unknown) that lists what there is.
+    pub(crate) fn unknown<'a>(
+        kind: &'static str,
+        name: &str,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        Self::Unknown {
+            kind,
+            name: name.to_owned(),
+            known: known.collect::<Vec<_>>().join(", "),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Scene files: characters, what they play and aim at, their cloth, the ground and the dust, as JSON.
+//!
+//! A [`SceneSpec`] is the file; [`Scene`] is it made ready, with an [`Engine`] inside. Metres, seconds, degrees in fields
+//! that end in `_deg`. Everything but `characters` has a default.
+//!
+//! ```
+//! use anim_engine::{Config, Scene, SceneSpec, asset};
+//!
+//! let spec = SceneSpec {
+//!     characters: vec![anim_engine::scene::CharacterSpec {
+//!         file: "humanoid".to_owned(),
+//!         ..Default::default()
+//!     }],
+//!     ..SceneSpec::default()
+//! };
+//! let mut scene = Scene::new(&spec, Config::default(), &mut |_| Ok(asset::builtin::humanoid()))?;
+//! scene.step(1.0 / 30.0);
+//! # Ok::<(), anim_engine::EngineError>(())
+//! ```
+
+mod build;
+mod ground;
+mod spec;
+
+use anim_curves::Track;
+use anim_math::Vec3;
+
+use crate::{ActorId, Engine};
+
+pub use ground::GroundSpec;
+pub use spec::{
+    CameraSpec, CapsuleSpec, CharacterSpec, ClipUse, ClothUse, FeetSpec, FootSpec, GoalSpec,
+    ParticlesSpec, PinSpec, SceneSpec, TargetSpec,
+};
+
+/// A scene that plays.
+#[derive(Debug)]
+pub struct Scene {
+    /// Everything in it.
+    pub engine: Engine,
+    /// The characters, in the order of the file.
+    pub actors: Vec<ActorId>,
+    /// The mesh of the ground, for pictures; a plane has none.
+    pub ground: Option<anim_geom::Mesh>,
+    targets: Vec<Target>,
+    aims: Vec<Aim>,
+    time: f64,
+}
+
+/// A point that moves.
+#[derive(Clone, Debug)]
+struct Target {
+    track: Track<Vec3>,
+    /// The actor whose travel carries it along.
+    follow: Option<ActorId>,
+}
+
+/// Which goal of which actor follows which target.
+#[derive(Clone, Copy, Debug)]
+struct Aim {
+    actor: ActorId,
+    goal: usize,
+    target: usize,
+}
+
+impl Scene {
+    /// One frame of `dt` seconds.
+    pub fn step(&mut self, dt: f32) {
+        if dt.is_finite() {
+            self.time += f64::from(dt);
+        }
+        for aim in &self.aims {
+            let position = self.targets[aim.target].position(&self.engine, self.time);
+            if let Some(goal) = self
+                .engine
+                .actor_mut(aim.actor)
+                .and_then(|actor| actor.goals.get_mut(aim.goal))
+            {
+                goal.set_target(position);
+            }
+        }
+        self.engine.step(dt);
+    }
+
+    /// Seconds since the start.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Where the targets are now, world space, by name order of the file.
+    pub fn targets(&self) -> impl Iterator<Item = Vec3> {
+        self.targets
+            .iter()
+            .map(|target| target.position(&self.engine, self.time))
+    }
+}
+
+impl Target {
+    fn position(&self, engine: &Engine, time: f64) -> Vec3 {
+        let carried = self.follow.and_then(|id| engine.actor(id));
+        let origin = carried.map_or(Vec3::zeros(), |actor| actor.world_from_model().translation);
+        origin + self.track.sample(time as f32)
+    }
+}
