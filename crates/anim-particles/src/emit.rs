@@ -11,6 +11,15 @@ use crate::effect::{Effect, StepReport, is_finite};
 use crate::particles::Particles;
 
 /// What one emitter does in one step.
+///
+/// ```
+/// use anim_math::Vec3;
+/// use anim_particles::Emission;
+///
+/// // A torch carried at walking pace.
+/// let torch = Emission { velocity: Vec3::x() * 1.4, rate: 200.0, ..Emission::default() };
+/// assert_eq!(torch.burst, 0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Emission {
     /// Where it is at the end of the step, world space, metres.
