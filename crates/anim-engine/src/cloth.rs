@@ -165,13 +165,24 @@ fn particles(positions: &[Vec3]) -> (Vec<u32>, Vec<u32>) {
     (particle_from_vertex, vertex_from_particle)
 }
 
+/// How far a cloth has come since its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It is nowhere yet.
+    Loose,
+    /// It lies where the skin alone would put it.
+    Laid,
+    /// It moves.
+    Moving,
+}
+
 /// The state of one cloth of one actor; world space.
 #[derive(Debug)]
 pub(crate) struct ClothState {
     pub(crate) state: State,
     last_finite: State,
     solver: Xpbd,
-    started: bool,
+    phase: Phase,
     pins_before: Vec<(u32, Vec3)>,
     pins_after: Vec<(u32, Vec3)>,
     pins_now: Vec<(u32, Vec3)>,
@@ -191,7 +202,7 @@ impl ClothState {
             normals: vec![Vec3::y(); state.positions.len()],
             state,
             solver: Xpbd::new(&cloth.model, cloth.substeps),
-            started: false,
+            phase: Phase::Loose,
             pins_before: pins.clone(),
             pins_after: pins.clone(),
             pins_now: pins,
@@ -204,7 +215,7 @@ impl ClothState {
 
     /// Lets the cloth start again from its skinned shape.
     pub(crate) fn restart(&mut self) {
-        self.started = false;
+        self.phase = Phase::Loose;
     }
 
     /// True if every particle is where numbers are.
@@ -233,8 +244,12 @@ impl ClothState {
         for (axis, capsule) in self.axes_after.iter_mut().zip(&cloth.body) {
             *axis = body.axis(capsule);
         }
-        if !self.started {
-            self.start(cloth, body);
+        if self.phase == Phase::Loose {
+            self.lay(cloth, body);
+            return;
+        }
+        if self.phase == Phase::Laid && steps > 0 {
+            self.set_off(cloth, body, steps as f32 * step);
         }
         copy(&self.state, &mut self.last_finite);
         self.place_colliders(cloth, world, 0.0);
@@ -274,7 +289,8 @@ impl ClothState {
         self.colliders_to.extend(world.colliders.iter().cloned());
     }
 
-    fn start(&mut self, cloth: &Cloth, body: &Body<'_>) {
+    /// Lays the cloth where the skin alone would put it, at rest.
+    fn lay(&mut self, cloth: &Cloth, body: &Body<'_>) {
         for (position, vertex) in self
             .state
             .positions
@@ -286,7 +302,23 @@ impl ClothState {
         self.state.velocities.fill(Vec3::zeros());
         self.pins_before.copy_from_slice(&self.pins_after);
         self.axes_before.copy_from_slice(&self.axes_after);
-        self.started = true;
+        self.phase = Phase::Laid;
+    }
+
+    /// Gives a laid cloth the body's motion over its first `seconds`, so that it is not left behind with a jerk.
+    fn set_off(&mut self, cloth: &Cloth, body: &Body<'_>, seconds: f32) {
+        let State {
+            positions,
+            velocities,
+        } = &mut self.state;
+        let particles = positions
+            .iter()
+            .zip(velocities)
+            .zip(&cloth.vertex_from_particle);
+        for ((position, velocity), vertex) in particles {
+            *velocity = (body.vertex(*vertex as usize) - *position) / seconds;
+        }
+        self.phase = Phase::Moving;
     }
 
     /// Writes the simulated surface into `out`, model space; pinned vertices sit exactly on the body.
