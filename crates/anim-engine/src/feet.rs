@@ -42,12 +42,10 @@ pub struct FootContact {
     pub landed: bool,
 }
 
-/// A foot lifted this far, m, by its clip bears nothing.
-const LIFTED: f32 = 0.05;
-/// A foot lifted this far, m, need not be within reach.
-const FAR: f32 = 0.12;
-/// A bearing foot this near, m, to where it should be is planted.
-const TOUCHING: f32 = 0.01;
+/// A foot lifted this far, m, by its clip bears nothing and need not be within reach.
+const LIFTED: f32 = 0.12;
+/// A foot lifted less than this, m, by its clip and this near to where it should be is planted.
+const PLANTED: f32 = 0.025;
 /// How far, m, the hips may rise over a swinging foot's ground before it pulls them down.
 const SWING_SLACK: f32 = 0.15;
 /// The part of a leg's length that it reaches, unless its clip stretches it further.
@@ -62,6 +60,7 @@ struct Plan {
     rotation: Quat,
     offset: f32,
     bearing: f32,
+    lift: f32,
     /// How far the hips may rise at most for the leg to reach.
     reach: f32,
 }
@@ -116,7 +115,7 @@ impl FootPlant {
                 ..TwoBoneGoal::new(plan.ankle)
             };
             let outcome = foot.leg.solve(skeleton, &goal, pose, globals);
-            let planted = plan.bearing > 0.5 && outcome.residual < TOUCHING;
+            let planted = plan.lift < PLANTED && outcome.residual < PLANTED;
             *contact = FootContact {
                 position: ground,
                 planted,
@@ -168,7 +167,8 @@ impl Foot {
             rotation: slope * ankle.to_transform().rotation,
             offset: ground_model.y - flat.y,
             bearing: 1.0 - smoothstep(lift / LIFTED),
-            reach: self.reach(globals, target) + smoothstep(lift / FAR) * SWING_SLACK,
+            lift,
+            reach: self.reach(globals, target) + smoothstep(lift / LIFTED) * SWING_SLACK,
         };
         Some((plan, ground))
     }
