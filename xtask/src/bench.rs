@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::SystemTime;
 
 use clap::Args;
@@ -38,6 +39,26 @@ struct Measured {
     noisy: bool,
 }
 
+/// Runs the bench targets of the chosen packages.
+///
+/// Always of the whole workspace: cargo would build the dependencies anew for one package with its own set of features.
+fn bench_command(metadata: &Value, chosen: &[&str]) -> Command {
+    let mut command = cargo();
+    command.args(["bench", "--workspace"]);
+    for package in packages(metadata) {
+        if chosen.contains(&text(&package["name"])) {
+            let benches = array(&package["targets"])
+                .iter()
+                .filter(|target| is_bench(target));
+            for bench in benches {
+                command.args(["--bench", text(&bench["name"])]);
+            }
+        }
+    }
+    command.args(["--", "--warm-up-time", "0.5", "--measurement-time", "2"]);
+    command
+}
+
 /// How far below the median the fastest sample of a quiet machine stays.
 const QUIET: f64 = 0.8;
 
@@ -60,9 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         return Err("no such crate has benches".into());
     }
     if !options.no_run {
-        for package in &chosen {
-            run_command(cargo().args(["bench", "--benches", "-p", package]))?;
-        }
+        run_command(&mut bench_command(&metadata, &chosen))?;
     }
     let since = (!options.no_run).then_some(start);
     let criterion = Path::new(text(&metadata["target_directory"])).join("criterion");

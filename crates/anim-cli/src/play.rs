@@ -180,6 +180,20 @@ pub(crate) fn set_up(
     })
 }
 
+/// A longer run than this many frames must be asked for.
+const MOST_FRAMES: f32 = 100_000.0;
+
+/// The frames of a scene that lasts `duration` seconds: the first at 0, the last before the end; at least one.
+fn frames_of(duration: f32, fps: f32) -> Result<u32, Failure> {
+    let frames = (duration * fps).round().max(1.0);
+    if frames <= MOST_FRAMES {
+        return Ok(frames as u32);
+    }
+    let message =
+        format!("{duration} s at {fps} a second are over {MOST_FRAMES} frames: say how many");
+    Err(Failure::option("--frames", message))
+}
+
 /// Pictures in a contact sheet at most.
 const SHEET_PICTURES: u32 = 12;
 /// Columns of a contact sheet.
@@ -194,9 +208,10 @@ pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit
             format!("{fps} is not in (0, 1000]"),
         ));
     }
-    let frames = args
-        .frames
-        .unwrap_or_else(|| ((show.spec.duration * fps).round() as u32).max(1));
+    let frames = match args.frames {
+        Some(frames) => frames,
+        None => frames_of(show.spec.duration, fps)?,
+    };
     let look = Look {
         width: 400,
         height: 480,

@@ -62,3 +62,8 @@ pub use anim_particles as particles;
 pub use anim_sim as sim;
 pub use anim_skeleton as skeleton;
 pub use anim_skin as skin;
+
+/// Keeps the examples of the README compiling.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
