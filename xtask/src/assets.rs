@@ -6,7 +6,6 @@ use crate::workspace::{cargo, run};
 pub(crate) fn write() -> Result<(), String> {
     let arguments = [
         "run",
-        "--release",
         "-p",
         "anim-asset",
         "--example",

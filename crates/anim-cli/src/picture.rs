@@ -4,7 +4,7 @@ use anim_engine::geom::Vertices;
 use anim_engine::math::Vec3;
 use anim_engine::skeleton::Globals;
 use anim_engine::skin::VertexBlocks;
-use anim_engine::{Actor, Scene};
+use anim_engine::{Actor, Character, Scene};
 use anim_view::{Camera, Canvas, Image, Style};
 
 use crate::bake::{GROUND_COLOR, to_world};
@@ -135,29 +135,43 @@ pub(crate) fn canvas(look: &Look) -> Result<Canvas, Failure> {
 
 /// Draws the surfaces of an actor, and its bones if asked for.
 fn draw_actor(canvas: &mut Canvas, camera: &Camera, actor: &Actor, look: &Look) {
-    let character = actor.character();
-    for (surface, vertices) in character.surfaces().iter().zip(world_surfaces(actor)) {
+    let style = Style {
+        wire: look.wire,
+        two_sided: true,
+        ..Style::default()
+    };
+    draw_surfaces(
+        canvas,
+        camera,
+        actor.character(),
+        &world_surfaces(actor),
+        &style,
+    );
+    if look.skeleton || actor.surfaces().is_empty() {
+        let skeleton = actor.character().skeleton();
+        let mut world = Globals::new(skeleton);
+        for joint in skeleton.joints() {
+            world.set(joint, actor.world_from_joint(joint));
+        }
+        canvas.skeleton(camera, skeleton, &world);
+    }
+}
+
+/// Draws surfaces of a character, each in its own colour.
+fn draw_surfaces(
+    canvas: &mut Canvas,
+    camera: &Camera,
+    character: &Character,
+    surfaces: &[Vertices],
+    style: &Style,
+) {
+    for (vertices, surface) in surfaces.iter().zip(character.surfaces()) {
         let style = Style {
             color: surface.color,
-            wire: look.wire,
-            two_sided: true,
-            ..Style::default()
+            ..*style
         };
-        canvas.mesh(
-            camera,
-            &vertices.positions,
-            &vertices.normals,
-            surface.mesh.triangles(),
-            &style,
-        );
-    }
-    if look.skeleton || character.surfaces().is_empty() {
-        let skeleton = character.skeleton();
-        let mut world = Globals::new(skeleton);
-        skeleton
-            .joints()
-            .for_each(|joint| world.set(joint, actor.world_from_joint(joint)));
-        canvas.skeleton(camera, skeleton, &world);
+        let Vertices { positions, normals } = vertices;
+        canvas.mesh(camera, positions, normals, surface.mesh.triangles(), &style);
     }
 }
 
@@ -191,21 +205,12 @@ impl Ghost {
     }
 
     fn draw(&self, canvas: &mut Canvas, camera: &Camera, scene: &Scene, opacity: f32) {
+        let style = Style {
+            opacity,
+            ..Style::default()
+        };
         for (surfaces, (_, actor)) in self.0.iter().zip(scene.engine.actors()) {
-            for (vertices, surface) in surfaces.iter().zip(actor.character().surfaces()) {
-                let style = Style {
-                    color: surface.color,
-                    opacity,
-                    ..Style::default()
-                };
-                canvas.mesh(
-                    camera,
-                    &vertices.positions,
-                    &vertices.normals,
-                    surface.mesh.triangles(),
-                    &style,
-                );
-            }
+            draw_surfaces(canvas, camera, actor.character(), surfaces, &style);
         }
     }
 }

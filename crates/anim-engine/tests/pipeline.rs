@@ -5,9 +5,10 @@ mod common;
 
 use std::sync::Arc;
 
+use anim_engine::curves::{Interpolation, Key, Track};
 use anim_engine::ik::TwoBone;
 use anim_engine::math::{Affine, Transform, Vec3, quat};
-use anim_engine::skeleton::{BakeOptions, Globals, Wrap};
+use anim_engine::skeleton::{BakeOptions, Channel, ClipSpec, Globals, JointTrack, Wrap};
 use anim_engine::{Actor, ActorLayer, Character, Config, Engine, Goal, LayerSource, Stage, asset};
 
 fn humanoid() -> Arc<Character> {
@@ -276,4 +277,168 @@ fn planted_feet_stand_on_the_hills_and_do_not_slide() {
         planted > 300 && still > 200,
         "{planted} planted, {still} still"
     );
+}
+
+#[test]
+fn every_stage_sees_what_the_stages_before_did_in_the_same_frame() {
+    // A shoulder, an elbow and a hand along +x, with a sword on the hand; a second arm, 1 m behind, reaches for its tip.
+    let joint = |name: &str, parent, at: [f32; 3]| asset::Node {
+        name: Some(name.to_owned()),
+        parent,
+        rest: Transform::from_translation(Vec3::from(at)),
+        ..asset::Node::default()
+    };
+    let turn = |frame: u16| {
+        let angle = 10.0_f32.to_radians() * f32::from(frame);
+        Key::new(
+            f32::from(frame) / 60.0,
+            quat::from_axis_angle(Vec3::z(), angle),
+        )
+    };
+    let track = Track::new((0..=10).map(turn).collect(), Interpolation::Linear).expect("a track");
+    let document = asset::Document {
+        nodes: vec![
+            joint("shoulder", None, [0.0, 0.0, 0.0]),
+            joint("elbow", Some(0), [1.0, 0.0, 0.0]),
+            joint("hand", Some(1), [1.0, 0.0, 0.0]),
+            joint("sword", Some(2), [0.0, 0.5, 0.0]),
+            joint("shoulder2", None, [1.0, 0.0, -1.0]),
+            joint("elbow2", Some(4), [1.0, 0.2, 0.0]),
+            joint("hand2", Some(5), [1.0, -0.2, 0.0]),
+        ],
+        clips: vec![ClipSpec {
+            name: Some("swing".to_owned()),
+            channels: vec![Channel {
+                joint: 0,
+                track: JointTrack::Rotation(track),
+            }],
+            ..ClipSpec::default()
+        }],
+        ..asset::Document::default()
+    };
+    let character =
+        Character::from_document(&document, &BakeOptions::default()).expect("a character");
+    let character = Arc::new(character);
+    let named = |name| character.joint_named(name).expect("a joint");
+    let reach = |end| Goal::Reach {
+        chain: TwoBone::new(character.skeleton(), end).expect("an arm"),
+        target: Vec3::zeros(),
+        rotation: None,
+        pole: None,
+        softness: 0.0,
+        weight: 1.0,
+    };
+    for threads in [1, 2] {
+        let config = Config {
+            threads: Some(threads),
+            ..Config::default()
+        };
+        let mut engine = Engine::new(config).expect("an engine");
+        let id = engine.spawn(Arc::clone(&character));
+        let actor = engine.actor_mut(id).expect("the actor");
+        actor.play("swing").expect("a clip");
+        actor
+            .goals
+            .extend([reach(named("hand")), reach(named("hand2"))]);
+        for frame in 0..8 {
+            let target = Vec3::new(1.2, 0.3 + 0.1 * frame as f32, 0.0);
+            engine.run(Stage::Animate, if frame == 0 { 0.0 } else { 1.0 / 60.0 });
+            engine.actor_mut(id).expect("the actor").goals[0].set_target(target);
+            engine.run(Stage::Ik, 1.0 / 60.0);
+            // The tip is where this frame's arm put it; the second goal follows in the same frame.
+            let tip = engine
+                .actor(id)
+                .expect("the actor")
+                .world_from_joint(named("sword"))
+                .translation;
+            engine.actor_mut(id).expect("the actor").goals[1].set_target(tip);
+            engine.run(Stage::Ik, 1.0 / 60.0);
+            let actor = engine.actor(id).expect("the actor");
+            let at = |name| actor.world_from_joint(named(name)).translation;
+            assert!((at("hand") - target).norm() < 1e-5, "frame {frame}");
+            let offset = actor
+                .world_from_joint(named("hand"))
+                .transform_point(Vec3::new(0.0, 0.5, 0.0));
+            assert!((at("sword") - offset).norm() < 1e-6, "frame {frame}");
+            assert!((at("hand2") - at("sword")).norm() < 1e-5, "frame {frame}");
+        }
+    }
+}
+
+#[test]
+fn the_cape_stays_whole_on_its_pins_and_outside_the_body() {
+    let mut scene = common::scene(1);
+    let id = scene.actors[0];
+    let character = Arc::clone(scene.engine.actor(id).expect("the actor").character());
+    let surface = &character.surfaces()[character.cloths()[0].surface];
+    let edges: Vec<(usize, usize, f32)> = surface
+        .mesh
+        .triangles()
+        .iter()
+        .flat_map(|[a, b, c]| [(*a, *b), (*b, *c), (*c, *a)])
+        .map(|(a, b)| {
+            let at = |v: u32| surface.mesh.rest().position(v as usize);
+            (a as usize, b as usize, (at(a) - at(b)).norm())
+        })
+        .collect();
+    let hips = character.joint_named("hips").expect("hips");
+    for frame in 0..300 {
+        scene.step(1.0 / 60.0);
+        let actor = scene.engine.actor(id).expect("the actor");
+        let cape = &actor.surfaces()[character.cloths()[0].surface];
+        for (a, b, rest) in &edges {
+            let length = (cape.position(*a) - cape.position(*b)).norm();
+            // Diagonals give as cloth shears; nothing explodes.
+            assert!(
+                length < 2.0 * rest,
+                "frame {frame}: an edge of {rest} m is {length} m"
+            );
+        }
+        let inside = actor.globals().get(hips).translation;
+        let nearest = (0..cape.len())
+            .map(|v| (cape.position(v) - inside).norm())
+            .fold(f32::MAX, f32::min);
+        assert!(
+            nearest > 0.1,
+            "frame {frame}: the cape is {nearest} m from the middle of the hips"
+        );
+    }
+    assert_eq!(scene.engine.quarantined().count(), 0);
+}
+
+#[test]
+fn dust_rises_where_feet_land_and_settles() {
+    let mut scene = common::scene(1);
+    let mut most = 0;
+    for _ in 0..180 {
+        scene.step(1.0 / 60.0);
+        most = most.max(scene.engine.all_particles().map(|p| p.len()).sum());
+    }
+    assert!(most >= 60, "{most}");
+    for particles in scene.engine.all_particles() {
+        for position in &particles.positions {
+            let ground = scene
+                .engine
+                .world
+                .ground_below(*position, 2.0)
+                .expect("ground")
+                .0;
+            assert!(position.y > ground - 0.02, "{position:?} is below {ground}");
+        }
+    }
+}
+
+#[test]
+fn an_actor_that_is_removed_is_gone_and_its_id_stays_unused() {
+    let character = humanoid();
+    let mut engine = engine();
+    let first = engine.spawn(Arc::clone(&character));
+    let second = engine.spawn(character);
+    engine.remove(first);
+    engine.step(1.0 / 60.0);
+    assert!(engine.actor(first).is_none());
+    assert!(engine.actor(second).is_some());
+    assert_eq!(engine.actors().count(), 1);
+    let third = engine.spawn(humanoid());
+    assert!(third != first && third != second);
 }

@@ -39,7 +39,7 @@ fn finish(criterion: &mut Criterion) {
     canvas.ground_grid(&camera, 5.0);
     canvas.mesh(&camera, &positions, &normals, &triangles, &Style::default());
     let picture = canvas.finish();
-    let mut group = criterion.benchmark_group("view");
+    let mut group = criterion.benchmark_group("anim-view");
     group.throughput(Throughput::Elements(1280 * 720));
     group.sample_size(20);
     group.bench_function("finish/10k", |bencher| bencher.iter(|| canvas.finish()));
