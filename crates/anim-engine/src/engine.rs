@@ -31,6 +31,9 @@ impl Default for Config {
     }
 }
 
+/// More threads than this are a mistake.
+const MAX_THREADS: usize = 256;
+
 /// An actor of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActorId(u32);
@@ -70,7 +73,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`EngineError::Scene`] if `sim_dt` is not a positive number, [`EngineError::Threads`] if threads cannot start.
+    /// [`EngineError::Scene`] if `sim_dt` is not a positive number or `threads` is over 256, [`EngineError::Threads`] if threads cannot start.
     pub fn new(config: Config) -> Result<Self, EngineError> {
         if !(config.sim_dt.is_finite() && config.sim_dt > 0.0) {
             return Err(EngineError::Scene {
@@ -80,6 +83,12 @@ impl Engine {
         }
         let pool = match config.threads {
             Some(0 | 1) => None,
+            Some(threads) if threads > MAX_THREADS => {
+                return Err(EngineError::Scene {
+                    place: "threads".to_owned(),
+                    message: format!("{threads} are more than {MAX_THREADS}"),
+                });
+            }
             threads => {
                 let builder = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
                 Some(Arc::new(builder.build()?))

@@ -442,3 +442,12 @@ fn an_actor_that_is_removed_is_gone_and_its_id_stays_unused() {
     let third = engine.spawn(humanoid());
     assert!(third != first && third != second);
 }
+
+#[test]
+fn more_threads_than_any_machine_has_are_refused() {
+    let config = Config {
+        threads: Some(100_000),
+        ..Config::default()
+    };
+    assert!(Engine::new(config).is_err());
+}

@@ -56,6 +56,9 @@ impl BakeOptions {
 }
 
 /// What baking came to.
+///
+/// The work is bounded, so that no file can hold up a program: of more than 16 million joints times moments, only every
+/// n-th moment is measured, evenly over keys, midpoints and intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BakeReport {
     /// Samples per second; 0 if nothing moves.
@@ -75,7 +78,19 @@ pub struct BakeReport {
 }
 
 /// The most memory that samples may take, bytes: a bound on what a stray key far in the future can cost.
-const MAX_SAMPLE_BYTES: usize = 256 << 20;
+const MAX_SAMPLE_BYTES: usize = 64 << 20;
+
+/// Samples that any clip may have, and how many more for each time that has a key: past that, rates only chase the gap
+/// before a stray key.
+const FREE_SAMPLES: usize = 4096;
+const SAMPLES_A_KEY: usize = 64;
+
+/// Joints times samples at most, and joints times moments at which the error of one rate is measured.
+const MAX_JOINT_SAMPLES: usize = 4 << 20;
+const MAX_JOINT_CHECKS: usize = 16 << 20;
+
+/// Moments at which the error is measured at least, whatever they cost.
+const MIN_CHECKS: usize = 64;
 
 /// What a channel may stray and still count as constant, as a part of the tolerance.
 const CONSTANT_PART: f32 = 0.01;
@@ -89,8 +104,8 @@ const INTERVAL_CHECKS: [f64; 3] = [0.2113, 0.5, 0.7887];
 impl Clip {
     /// Bakes `spec`: the fewest uniform samples that are within `options.tolerance`, of the rates tried.
     ///
-    /// Those are the source's own key rate halved and doubled, and common frame rates, up to `options.max_rate` and
-    /// 256 MB. If none will do, the lowest that is about as good as the highest, and `reached` is false. Joints and
+    /// Those are the source's own key rate halved and doubled, and common frame rates, up to `options.max_rate`, 64 MB,
+    /// 4 million joints times samples, and 4096 samples and 64 more a key. If none will do, the lowest that is about as good as the highest, and `reached` is false. Joints and
     /// properties without channels rest. Stepped channels switch exactly at their keys. Morph channels count for the
     /// duration and are otherwise left out.
     ///
@@ -187,7 +202,11 @@ impl<'a> Source<'a> {
         let sample_bytes =
             self.rotations.len() * size_of::<RotationKey>() + self.vectors.len() * 12;
         let most = f64::from(options.max_rate) * f64::from(self.duration);
-        let most = (most as usize).min(MAX_SAMPLE_BYTES / sample_bytes).max(1);
+        let most = (most as usize)
+            .min(MAX_SAMPLE_BYTES / sample_bytes)
+            .min(MAX_JOINT_SAMPLES / self.skeleton.len())
+            .min(FREE_SAMPLES + SAMPLES_A_KEY * self.key_times.len())
+            .max(1);
         let gap = moving()
             .map(|(_, track)| median_gap(track.times()))
             .fold(self.duration, f32::min);
@@ -340,7 +359,7 @@ impl<'a> Source<'a> {
         worst
     }
 
-    /// All keys, their midpoints, and three times of each sample interval.
+    /// All keys, their midpoints, and three times of each sample interval; every n-th of them where they are too many.
     fn check_times(&self, intervals: usize) -> impl Iterator<Item = f32> {
         let middles = self
             .key_times
@@ -350,7 +369,10 @@ impl<'a> Source<'a> {
         let between = (0..intervals).flat_map(move |interval| {
             INTERVAL_CHECKS.map(|part| ((interval as f64 + part) * step) as f32)
         });
-        self.key_times.iter().copied().chain(middles).chain(between)
+        let count = 2 * self.key_times.len() + INTERVAL_CHECKS.len() * intervals;
+        let most = (MAX_JOINT_CHECKS / self.skeleton.len()).max(MIN_CHECKS);
+        let all = self.key_times.iter().copied().chain(middles).chain(between);
+        all.step_by(count.div_ceil(most).max(1))
     }
 }
 

@@ -370,6 +370,27 @@ fn a_key_far_in_the_future_does_not_exhaust_memory() {
 }
 
 #[test]
+fn the_work_of_baking_grows_with_the_keys_and_not_with_the_time_between_them() {
+    let skeleton = single(Transform::IDENTITY);
+    for far in [1e4, 1e9, 1e30] {
+        let keys = [
+            (0.0, about_y(0.0)),
+            (1.0, about_y(1.0)),
+            (far, about_y(2.0)),
+        ];
+        let spec = spec(vec![rotation(0, &keys, Interpolation::Linear)]);
+        let (clip, report) = Clip::bake(&spec, &skeleton, &BakeOptions::default()).unwrap();
+        assert!(!report.reached);
+        assert!(report.samples <= 4096 + 64 * 3 + 1, "{report:?}");
+        assert!(report.rate.is_finite());
+        let mut pose = skeleton.rest().clone();
+        clip.sample(far, &mut pose);
+        let last = pose.rotation(skeleton.joint(0));
+        assert!(last.angle_to(&about_y(2.0)) < 1e-3, "{far}");
+    }
+}
+
+#[test]
 fn a_tolerance_out_of_reach_is_reported_and_costs_no_needless_samples() {
     let (skeleton, spec) = moving();
     let options = BakeOptions {
