@@ -1,8 +1,9 @@
 //! The one way this workspace runs a loop on many threads: fixed chunks, disjoint writes, sums in chunk order.
 //!
 //! Chunks do not depend on the number of threads, so neither does any result, to the last bit: a plain parallel sum of
-//! floats gives a different answer on almost every run. Inputs of one chunk stay on the calling thread; nothing here
-//! allocates beyond what rayon needs to enter its pool.
+//! floats gives a different answer on almost every run. Threads are the caller's to give: work is shared out only inside
+//! a rayon pool (`pool.install(|| …)`), and outside one, as inputs of one chunk, it stays on the calling thread and
+//! allocates nothing.
 //!
 //! ```
 //! use anim_geom::chunks;
@@ -24,10 +25,16 @@ pub const CHUNK: usize = 1024;
 /// Chunks whose partial results are held at once.
 const BATCH: usize = 64;
 
+/// True inside a rayon pool of several threads: only there is work shared out.
+pub fn in_pool() -> bool {
+    rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1
+}
+
 /// Calls `work(first, chunk)` for each chunk of `items`, in parallel; `first` is the index of the chunk's first item.
 pub fn for_each_mut<T: Send>(items: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
-    if items.len() <= CHUNK {
-        return work(0, items);
+    if items.len() <= CHUNK || !in_pool() {
+        let chunks = items.chunks_mut(CHUNK).enumerate();
+        return chunks.for_each(|(index, chunk)| work(index * CHUNK, chunk));
     }
     let chunks = items.par_chunks_mut(CHUNK).enumerate();
     chunks.for_each(|(index, chunk)| work(index * CHUNK, chunk));
@@ -44,8 +51,9 @@ pub fn for_each_pair_mut<A: Send, B: Send>(
     work: impl Fn(usize, &mut [A], &mut [B]) + Sync,
 ) {
     assert_eq!(a.len(), b.len(), "two arrays of the same items");
-    if a.len() <= CHUNK {
-        return work(0, a, b);
+    if a.len() <= CHUNK || !in_pool() {
+        let chunks = a.chunks_mut(CHUNK).zip(b.chunks_mut(CHUNK)).enumerate();
+        return chunks.for_each(|(index, (a, b))| work(index * CHUNK, a, b));
     }
     let chunks = a.par_chunks_mut(CHUNK).zip(b.par_chunks_mut(CHUNK));
     chunks
@@ -67,8 +75,12 @@ pub fn ordered_reduce<T: Sync, A: Copy + Send>(
         let first = batch * CHUNK * BATCH;
         let mut partials = [identity; BATCH];
         let used = items.len().div_ceil(CHUNK);
-        if used == 1 {
-            partials[0] = chunk(first, items);
+        if used == 1 || !in_pool() {
+            for (index, (partial, items)) in
+                partials.iter_mut().zip(items.chunks(CHUNK)).enumerate()
+            {
+                *partial = chunk(first + index * CHUNK, items);
+            }
         } else {
             let work = partials.par_iter_mut().zip(items.par_chunks(CHUNK));
             work.enumerate().for_each(|(index, (partial, items))| {

@@ -1,6 +1,6 @@
 //! Bounces: the earliest touch on each path, then the rest of the step in the new direction.
 
-use anim_geom::chunks::CHUNK;
+use anim_geom::chunks::{self, CHUNK};
 use anim_geom::shape::Placed;
 use anim_geom::{Collider, Contact};
 use anim_math::Vec3;
@@ -57,7 +57,7 @@ pub(crate) fn collide(effect: &Effect, dt: f32, colliders: &[Collider], particle
         ..
     } = particles;
     for group in colliders.chunks(GROUP) {
-        if positions.len() <= CHUNK {
+        if positions.len() <= CHUNK || !chunks::in_pool() {
             collide_chunk(effect, dt, group, positions, velocities, previous, ages);
             continue;
         }

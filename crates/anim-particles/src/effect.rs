@@ -185,7 +185,7 @@ impl Effect {
             ages,
             ..
         } = particles;
-        if positions.len() <= CHUNK {
+        if positions.len() <= CHUNK || !chunks::in_pool() {
             return integrate_chunk(&flight, dt, positions, previous, velocities, ages);
         }
         positions

@@ -30,6 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use anim_geom::chunks;
 use anim_math::Vec3;
 use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, SimdFloat, dispatch, f32x8};
 use anim_skeleton::globals::GlobalSlot;
@@ -47,7 +48,7 @@ impl SkinnedMesh {
     /// Linear blend skinning of `source` (the rest vertices, or morphed ones) into `out`; O(V · joints per block).
     ///
     /// Normals come out of unit length; one that the matrices collapse is kept as it was in `source`. Meshes of more
-    /// than 32,768 vertices are cut into fixed chunks and skinned in parallel, with the same bits for any number of
+    /// than 32,768 vertices are shared out in fixed chunks inside a rayon pool, with the same bits for any number of
     /// threads. Allocates nothing.
     ///
     /// # Panics
@@ -62,7 +63,7 @@ impl SkinnedMesh {
             "palette of another skin"
         );
         let (source, out) = (source.blocks(), out.blocks_mut());
-        if out.len() <= 2 * CHUNK {
+        if out.len() <= 2 * CHUNK || !chunks::in_pool() {
             self.linear_chunk(0, source, palette, out);
             return;
         }

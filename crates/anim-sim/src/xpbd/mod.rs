@@ -37,6 +37,7 @@
 pub(crate) mod distance;
 mod substep;
 
+use anim_geom::chunks;
 use anim_math::Vec3;
 use anim_math::lanes::Level;
 use rayon::prelude::*;
@@ -258,18 +259,7 @@ impl Xpbd {
                 .zip(self.air.par_chunks(size))
                 .zip(model.tethers.par_chunks(size))
                 .zip(model.even.par_iter())
-                .for_each(
-                    |(((((positions, predicted), velocities), air), tethers), batches)| {
-                        substep.run(Block {
-                            positions,
-                            predicted,
-                            velocities,
-                            air,
-                            tethers,
-                            batches,
-                        });
-                    },
-                );
+                .for_each(|zipped| substep.run(Block::from(zipped)));
         } else {
             self.positions
                 .chunks_mut(size)
@@ -278,18 +268,7 @@ impl Xpbd {
                 .zip(self.air.chunks(size))
                 .zip(model.tethers.chunks(size))
                 .zip(model.even.iter())
-                .for_each(
-                    |(((((positions, predicted), velocities), air), tethers), batches)| {
-                        substep.run(Block {
-                            positions,
-                            predicted,
-                            velocities,
-                            air,
-                            tethers,
-                            batches,
-                        });
-                    },
-                );
+                .for_each(|zipped| substep.run(Block::from(zipped)));
         }
     }
 
@@ -325,7 +304,7 @@ impl Xpbd {
 }
 
 fn is_parallel(model: &Model) -> bool {
-    model.vertex_count() >= PARALLEL_VERTICES && rayon::current_num_threads() > 1
+    model.vertex_count() >= PARALLEL_VERTICES && chunks::in_pool()
 }
 
 #[cfg(test)]

@@ -39,6 +39,32 @@ pub(super) struct Block<'a> {
     pub(super) batches: &'a [Batch],
 }
 
+/// What zipping the arrays of all blocks gives for one.
+pub(super) type Zipped<'a> = (
+    (
+        (
+            ((&'a mut [[f32; 4]], &'a mut [[f32; 4]]), &'a mut [[f32; 4]]),
+            &'a [[f32; 4]],
+        ),
+        &'a [SlotTether],
+    ),
+    &'a Vec<Batch>,
+);
+
+impl<'a> From<Zipped<'a>> for Block<'a> {
+    fn from(zipped: Zipped<'a>) -> Self {
+        let (((((positions, predicted), velocities), air), tethers), batches) = zipped;
+        Self {
+            positions,
+            predicted,
+            velocities,
+            air,
+            tethers,
+            batches,
+        }
+    }
+}
+
 /// Projects links once.
 pub(super) fn project(level: Level, batches: &[Batch], h: f32, positions: &mut [[f32; 4]]) {
     dispatch!(level, simd => distance::project(simd, batches, 1.0 / (h * h), positions));
