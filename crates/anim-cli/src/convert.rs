@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::output::{Exit, Failure};
-use crate::{input, output};
+use crate::{bake, input, output};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -19,20 +19,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let format = bake::format_of(&args.output)?;
     let document = input::document(&args.input)?;
     let target = args.output.display().to_string();
-    let extension = args
-        .output
-        .extension()
-        .unwrap_or_default()
-        .to_string_lossy();
-    let format = anim_asset::Format::from_extension(&extension).ok_or_else(|| {
-        Failure::new(
-            target.as_str(),
-            "extension",
-            "not one of .glb, .gltf, .pack",
-        )
-    })?;
     output::file(&args.output, &anim_asset::encode(&document, format))?;
     if args.json {
         let lost = [

@@ -52,7 +52,7 @@ impl Failure {
 
 /// One line on stderr: `LEVEL: FILE: WHERE: WHAT`.
 pub(crate) fn diagnostic(level: &str, file: &str, place: &str, message: &str) {
-    let line = [file, place, message].map(|part| part.replace(['\n', '\r'], " "));
+    let line = [file, place, message].map(|part| part.replace(char::is_control, " "));
     // A closed stderr leaves nobody to tell.
     let _ = writeln!(io::stderr(), "{level}: {}", line.join(": "));
 }
@@ -76,11 +76,20 @@ pub(crate) fn findings(file: &str, findings: &[Finding]) {
 
 /// A call that clap refuses, or its help.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    let _ = error.print();
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let what = text.split("Usage:").next().unwrap_or_default();
+    let what: Vec<&str> = what.split_whitespace().collect();
+    let what = what.join(" ");
+    let message = format!("{}; see --help", what.trim_start_matches("error: "));
+    diagnostic("error", "anim", "call", &message);
+    ExitCode::from(2)
 }
 
-/// Prints one JSON object, with its schema first.
+/// Prints one JSON object, with its schema.
 ///
 /// A reader that went away is no error of ours.
 pub(crate) fn json(verb: &str, value: Value) -> Result<(), Failure> {
@@ -118,6 +127,10 @@ pub(crate) fn findings_json(findings: &[Finding]) -> Value {
 /// Writes a file whole or not at all: under a temporary name first, then renamed.
 pub(crate) fn file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let fail = |error: io::Error| Failure::new(path.display().to_string(), "write", error);
+    // A device or pipe is written to; a file of the same name would take its place.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return std::fs::write(path, bytes).map_err(fail);
+    }
     let name = path.file_name().ok_or_else(|| {
         Failure::new(
             path.display().to_string(),

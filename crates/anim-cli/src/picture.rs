@@ -26,6 +26,10 @@ pub(crate) struct Look {
 /// Linear RGB of particles and targets.
 const DUST: [f32; 3] = [0.78, 0.70, 0.55];
 const TARGET: [f32; 3] = [0.95, 0.55, 0.05];
+/// Linear RGB of earlier moments.
+const GHOST: [f32; 3] = [0.10, 0.25, 0.70];
+/// What the whitest surface reflects: files give white to what a texture colours.
+const ALBEDO: f32 = 0.7;
 
 /// The box around all actors as they are now, world space; a unit box around nothing.
 pub(crate) fn bounds(scene: &Scene) -> (Vec3, Vec3) {
@@ -102,13 +106,14 @@ pub(crate) fn draw_over(
                 ..Style::default()
             },
         ),
-        None => canvas.ground_grid(camera, 3.0 * (high - low).amax()),
+        // Under what reaches below it, such as a head about the origin.
+        None => canvas.ground_grid(camera, low.y.min(0.0), 3.0 * (high - low).amax()),
     }
     for (_, actor) in scene.engine.actors() {
         draw_actor(&mut canvas, camera, actor, look);
     }
     for (index, ghost) in earlier.iter().enumerate() {
-        let opacity = 0.6 * (index + 1) as f32 / (earlier.len() + 1) as f32;
+        let opacity = 0.35 * (index + 1) as f32 / (earlier.len() + 1) as f32;
         ghost.draw(&mut canvas, camera, scene, opacity);
     }
     for particles in scene.engine.all_particles() {
@@ -145,6 +150,7 @@ fn draw_actor(canvas: &mut Canvas, camera: &Camera, actor: &Actor, look: &Look) 
         camera,
         actor.character(),
         &world_surfaces(actor),
+        None,
         &style,
     );
     if look.skeleton || actor.surfaces().is_empty() {
@@ -157,17 +163,18 @@ fn draw_actor(canvas: &mut Canvas, camera: &Camera, actor: &Actor, look: &Look) 
     }
 }
 
-/// Draws surfaces of a character, each in its own colour.
+/// Draws surfaces of a character, each in its own colour unless tinted.
 fn draw_surfaces(
     canvas: &mut Canvas,
     camera: &Camera,
     character: &Character,
     surfaces: &[Vertices],
+    tint: Option<[f32; 3]>,
     style: &Style,
 ) {
     for (vertices, surface) in surfaces.iter().zip(character.surfaces()) {
         let style = Style {
-            color: surface.color,
+            color: tint.unwrap_or(surface.color.map(|channel| channel * ALBEDO)),
             ..*style
         };
         let Vertices { positions, normals } = vertices;
@@ -210,7 +217,14 @@ impl Ghost {
             ..Style::default()
         };
         for (surfaces, (_, actor)) in self.0.iter().zip(scene.engine.actors()) {
-            draw_surfaces(canvas, camera, actor.character(), surfaces, &style);
+            draw_surfaces(
+                canvas,
+                camera,
+                actor.character(),
+                surfaces,
+                Some(GHOST),
+                &style,
+            );
         }
     }
 }

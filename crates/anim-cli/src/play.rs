@@ -5,14 +5,15 @@ use std::time::Instant;
 
 use anim_asset::{AssetError, Document};
 use anim_engine::scene::CharacterSpec;
-use anim_engine::{Config, EngineError, Scene, SceneSpec, Stage};
+use anim_engine::skeleton::{ClipSpec, Wrap};
+use anim_engine::{Config, EngineError, LayerSource, Scene, SceneSpec, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::bake::Baker;
 use crate::output::{Exit, Failure};
 use crate::picture::{self, Look};
-use crate::{input, output};
+use crate::{bake, input, output};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -82,25 +83,29 @@ pub(crate) fn open(
             })
         }
         None => {
-            let document = input::document(path)?;
+            let mut document = input::document(path)?;
             let clip = input::clip(&document.clips, clip)?;
+            let clip = clip.map(|(_, clip)| clip.clone());
             let spec = SceneSpec {
-                duration: clip.map_or(0.0, |(_, clip)| clip.duration()),
+                duration: clip.as_ref().map_or(0.0, ClipSpec::duration),
                 characters: vec![CharacterSpec {
                     file: input::file_name(path),
                     ..CharacterSpec::default()
                 }],
                 ..SceneSpec::default()
             };
-            let chosen = clip.map(|(index, _)| index);
+            // Only what plays is baked.
+            document.clips = clip.into_iter().collect();
             let mut show = set_up(spec, &path.display().to_string(), threads, &mut |_| {
                 Ok(document.clone())
             })?;
             let id = show.scene.actors.first().copied();
-            if let (Some(index), Some(actor)) =
-                (chosen, id.and_then(|id| show.scene.engine.actor_mut(id)))
-            {
-                actor.play_clip(index);
+            if let Some(actor) = id.and_then(|id| show.scene.engine.actor_mut(id)) {
+                actor.play_clip(0);
+                // The end of a clip is its last pose and not the first.
+                if let LayerSource::Clip { wrap, .. } = &mut actor.layers[0].source {
+                    *wrap = Wrap::Clamp;
+                }
             }
             Ok(show)
         }
@@ -180,17 +185,17 @@ pub(crate) fn set_up(
     })
 }
 
-/// A longer run than this many frames must be asked for.
-const MOST_FRAMES: f32 = 100_000.0;
+/// Frames of one run at most: an hour at 24 a second and more.
+const MOST_FRAMES: u32 = 100_000;
 
-/// The frames of a scene that lasts `duration` seconds: the first at 0, the last before the end; at least one.
-fn frames_of(duration: f32, fps: f32) -> Result<u32, Failure> {
-    let frames = (duration * fps).round().max(1.0);
-    if frames <= MOST_FRAMES {
-        return Ok(frames as u32);
+/// The frames to run: as many as were asked for, or as `duration` seconds have; at least one.
+fn frames_of(asked: Option<u32>, duration: f32, fps: f32) -> Result<u32, Failure> {
+    // A cast takes what is too large to the largest.
+    let frames = asked.unwrap_or((duration * fps).round().max(1.0) as u32);
+    if (1..=MOST_FRAMES).contains(&frames) {
+        return Ok(frames);
     }
-    let message =
-        format!("{duration} s at {fps} a second are over {MOST_FRAMES} frames: say how many");
+    let message = format!("{frames} frames are not in 1 to {MOST_FRAMES}");
     Err(Failure::option("--frames", message))
 }
 
@@ -208,10 +213,10 @@ pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit
             format!("{fps} is not in (0, 1000]"),
         ));
     }
-    let frames = match args.frames {
-        Some(frames) => frames,
-        None => frames_of(show.spec.duration, fps)?,
-    };
+    let frames = frames_of(args.frames, show.spec.duration, fps)?;
+    if let Some(path) = &args.out {
+        bake::format_of(path)?;
+    }
     let look = Look {
         width: 400,
         height: 480,
@@ -282,7 +287,7 @@ fn report(show: &Show, fps: f32, seconds: &[[f64; 4]], written: &[String]) -> Va
         "frame_ms": { "median": at(0.5), "p95": at(0.95), "max": at(1.0) },
         "quarantined": engine.quarantined().count(),
         "hash": format!("{:016x}", engine.hash()),
-        "out": written.last(),
+        "out": written.first(),
         "files": written,
     })
 }

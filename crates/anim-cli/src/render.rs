@@ -51,7 +51,9 @@ pub(crate) struct Args {
 }
 
 /// Scenes are played up to the moment at this rate, for their cloth and particles.
-const RATE: f32 = 60.0;
+const RATE: f64 = 60.0;
+/// Frames up to the moment at most: ten minutes.
+const MOST_FRAMES: f64 = 36_000.0;
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if !(args.time.is_finite() && args.onion_step.is_finite() && args.onion_step > 0.0) {
@@ -72,10 +74,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     scene.step(0.0);
     let mut earlier = Vec::new();
     for index in (1..=args.onion.min(MAX_ONION)).rev() {
-        advance(scene, (args.time - args.onion_step * index as f32).max(0.0));
+        advance(scene, (args.time - args.onion_step * index as f32).max(0.0))?;
         earlier.push(picture::Ghost::of(scene));
     }
-    advance(scene, args.time);
+    advance(scene, args.time)?;
     let camera = picture::camera(picture::bounds(scene), &look);
     let image = picture::draw_over(scene, &camera, &look, &earlier)?;
     output::file(&args.out, &image.to_png())?;
@@ -91,11 +93,27 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Earlier moments at most.
 const MAX_ONION: u32 = 16;
 
-/// Plays on until `time`, s.
-fn advance(scene: &mut anim_engine::Scene, time: f32) {
+/// Plays on until `time`, s: in one step if nothing is simulated, else at the rate.
+fn advance(scene: &mut anim_engine::Scene, time: f32) -> Result<(), Failure> {
     let left = f64::from(time) - scene.time();
-    let frames = (left.abs() * f64::from(RATE)).ceil().min(1e6) as u32;
-    for _ in 0..frames {
-        scene.step((left / f64::from(frames)) as f32);
+    let simulates = scene.engine.all_particles().next().is_some()
+        || scene
+            .engine
+            .actors()
+            .any(|(_, actor)| !actor.character().cloths().is_empty());
+    let frames = if simulates {
+        (left.abs() * RATE).ceil()
+    } else {
+        1.0
+    };
+    if frames > MOST_FRAMES {
+        return Err(Failure::option(
+            "--time",
+            format!("{time} s of simulation are too long to draw one moment"),
+        ));
     }
+    for _ in 0..frames as u32 {
+        scene.step((left / frames) as f32);
+    }
+    Ok(())
 }

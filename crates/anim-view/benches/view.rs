@@ -36,7 +36,7 @@ fn finish(criterion: &mut Criterion) {
         0.25,
         canvas.aspect(),
     );
-    canvas.ground_grid(&camera, 5.0);
+    canvas.ground_grid(&camera, 0.0, 5.0);
     canvas.mesh(&camera, &positions, &normals, &triangles, &Style::default());
     let picture = canvas.finish();
     let mut group = criterion.benchmark_group("anim-view");

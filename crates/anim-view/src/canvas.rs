@@ -10,7 +10,7 @@
 //! let camera = Camera::framing(Vec3::repeat(-1.0), Vec3::repeat(1.0), 0.3, 0.2, 1.0);
 //! let mut canvas = Canvas::new(64, 64, 2)?;
 //! let corners = [Vec3::x(), Vec3::y(), -Vec3::x()];
-//! canvas.ground_grid(&camera, 4.0);
+//! canvas.ground_grid(&camera, 0.0, 4.0);
 //! canvas.mesh(&camera, &corners, &[], &[[0, 1, 2]], &Style { two_sided: true, ..Style::default() });
 //! assert_eq!(canvas.finish().pixels.len(), 64 * 64);
 //! # Ok::<(), anim_view::ViewError>(())
@@ -253,18 +253,18 @@ impl Canvas {
         self.surface(&corners, material, layer, style.two_sided);
     }
 
-    /// Draws the floor y = 0 about the origin: a grid that fades away, and takes shadows. Unseen from below.
+    /// Draws the floor y = `height`, m, about the y axis: a grid that fades away, and takes shadows. Unseen from below.
     ///
     /// `extent`: from the middle to where nothing is left of it, m. Lines are 1 or 5 times a power of ten apart; the
     /// x axis is red, the z axis blue.
-    pub fn ground_grid(&mut self, camera: &Camera, extent: f32) {
-        if !(extent > 0.0 && extent.is_finite()) {
+    pub fn ground_grid(&mut self, camera: &Camera, height: f32, extent: f32) {
+        if !(extent > 0.0 && extent.is_finite() && height.is_finite()) {
             return;
         }
         let first = self.vertices.len() as u32;
         for (x, z) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)] {
             self.vertices.push(Vertex {
-                position: Vec3::new(x * extent, 0.0, z * extent),
+                position: Vec3::new(x * extent, height, z * extent),
                 normal: Vec3::y(),
                 color: [0.0; 3],
             });

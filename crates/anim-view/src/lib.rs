@@ -15,7 +15,7 @@
 //!
 //! let mut canvas = Canvas::new(160, 120, 2)?;
 //! let camera = Camera::framing(Vec3::zeros(), Vec3::repeat(1.0), 0.5, 0.3, canvas.aspect());
-//! canvas.ground_grid(&camera, 5.0);
+//! canvas.ground_grid(&camera, 0.0, 5.0);
 //! canvas.mesh(&camera, &positions, &[], &triangles, &Style { wire: true, ..Style::default() });
 //! canvas.text(6, 6, "rest pose", 7, [0.0; 3]);
 //! let png = canvas.finish().to_png();

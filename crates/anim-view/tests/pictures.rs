@@ -190,7 +190,7 @@ fn what_is_not_finite_or_not_there_is_left_out() {
             canvas.line(&camera, positions[1], positions[0], [0.0; 3], bad);
             canvas.point(&camera, positions[3], 5.0, [0.0; 3]);
             canvas.disc(&camera, positions[1], bad, [0.0; 3]);
-            canvas.ground_grid(&camera, bad);
+            canvas.ground_grid(&camera, 0.0, bad);
         });
         assert_eq!(picture, whole);
     }
@@ -201,7 +201,7 @@ fn what_is_not_finite_or_not_there_is_left_out() {
     let empty = draw(|_| {});
     let picture = draw(|canvas| {
         canvas.mesh(&lost, &positions, &[], &FRONT, &Style::default());
-        canvas.ground_grid(&lost, 2.0);
+        canvas.ground_grid(&lost, 0.0, 2.0);
         canvas.line(&lost, positions[0], positions[1], [0.0; 3], 2.0);
     });
     assert_eq!(picture, empty);
@@ -258,7 +258,7 @@ fn shadows_fall_on_the_ground() {
     let scene = |opacity: f32| {
         let mut canvas = Canvas::new(128, 128, 2).unwrap();
         canvas.key_light = Some(Vec3::new(-1.0, 1.0, 0.0));
-        canvas.ground_grid(&camera, 4.0);
+        canvas.ground_grid(&camera, 0.0, 4.0);
         let style = Style {
             opacity,
             ..Style::default()
@@ -384,7 +384,7 @@ fn bytes_are_the_same_for_any_number_of_threads() {
     let picture = || {
         let camera = perspective(Vec3::new(1.0, 1.5, 3.0), Vec3::zeros());
         let mut canvas = Canvas::new(97, 83, 3).unwrap();
-        canvas.ground_grid(&camera, 3.0);
+        canvas.ground_grid(&camera, 0.0, 3.0);
         for i in 0..12 {
             let angle = 0.5 * i as f32;
             let center = Vec3::new(libm::cosf(angle), 0.3 + 0.1 * i as f32, libm::sinf(angle));
