@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use anim_ik::Outcome;
+use anim_ik::foot::MAX_FEET;
+use anim_ik::{FootContact, FootPlant, Outcome};
 use anim_math::{Affine, Vec3};
 use anim_skeleton::{Globals, JointId, Pose, Wrap};
 use anim_skin::{Palette, VertexBlocks};
 
 use crate::cloth::ClothState;
-use crate::feet::MAX_FEET;
-use crate::{Character, EngineError, FootContact, FootPlant, Goal};
+use crate::{Character, EngineError, Goal};
 
 /// Layers that one actor can blend.
 pub const MAX_LAYERS: usize = 16;

@@ -28,7 +28,6 @@ mod clock;
 mod cloth;
 mod engine;
 mod error;
-mod feet;
 mod goal;
 mod hash;
 #[cfg(feature = "asset")]
@@ -40,11 +39,11 @@ mod timing;
 mod world;
 
 pub use actor::{Actor, ActorLayer, LayerSource, MAX_LAYERS};
+pub use anim_ik::{Foot, FootContact, FootPlant};
 pub use character::{Character, CharacterClip, Surface};
 pub use cloth::{BodyCapsule, Cloth, ClothOptions, Pins};
 pub use engine::{ActorId, Config, EffectId, Engine};
 pub use error::EngineError;
-pub use feet::{Foot, FootContact, FootPlant};
 pub use goal::Goal;
 #[cfg(feature = "asset")]
 pub use scene::{Scene, SceneSpec};

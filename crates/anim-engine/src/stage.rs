@@ -141,6 +141,9 @@ fn rest_above(character: &Character, joint: anim_skeleton::JointId) -> Affine {
     model_from_parent
 }
 
+/// The ground is looked for from this far above the plane of the clip, m.
+const ABOVE: f32 = 1.0;
+
 /// Forward kinematics, then feet, then goals in order.
 pub(crate) fn ik(actor: &mut Actor, world: &World) {
     let character = &*actor.character;
@@ -153,7 +156,7 @@ pub(crate) fn ik(actor: &mut Actor, world: &World) {
     if let Some(feet) = &actor.feet {
         feet.solve(
             skeleton,
-            world,
+            &|point| world.ground_below(point, ABOVE),
             &actor.world_from_model,
             &mut actor.pose,
             &mut actor.globals,

@@ -1,6 +1,7 @@
 //! What surrounds the actors.
 
 use anim_geom::Collider;
+use anim_ik::Ground;
 use anim_math::Vec3;
 
 /// The surroundings that all actors and effects share, world space.
@@ -28,18 +29,21 @@ impl Default for World {
 const REACH: f32 = 1000.0;
 
 impl World {
-    /// The highest surface below `point` raised by `above` metres: its height and normal; `None` over nothing.
-    pub fn ground_below(&self, point: Vec3, above: f32) -> Option<(f32, Vec3)> {
+    /// The highest surface below `point` raised by `above` metres: `None` over nothing.
+    pub fn ground_below(&self, point: Vec3, above: f32) -> Option<Ground> {
         let origin = point + Vec3::y() * above;
-        let mut nearest: Option<(f32, Vec3)> = None;
+        let mut highest: Option<Ground> = None;
         for collider in &self.colliders {
             if let Some(hit) = collider.ray(origin, -Vec3::y(), REACH) {
                 let height = origin.y - hit.distance;
-                if nearest.is_none_or(|(best, _)| height > best) {
-                    nearest = Some((height, hit.normal));
+                if highest.is_none_or(|best| height > best.height) {
+                    highest = Some(Ground {
+                        height,
+                        normal: hit.normal,
+                    });
                 }
             }
         }
-        nearest
+        highest
     }
 }

@@ -239,7 +239,12 @@ fn planted_feet_stand_on_the_hills_and_do_not_slide() {
             let (ankle, ball) = feet[side];
             let lift = |joint| {
                 let at = actor.world_from_joint(joint).translation;
-                let ground = scene.engine.world.ground_below(at, 2.0).expect("ground").0;
+                let ground = scene
+                    .engine
+                    .world
+                    .ground_below(at, 2.0)
+                    .expect("ground")
+                    .height;
                 at.y - ground - rest(joint)
             };
             let (heel_lift, ball_lift) = (lift(ankle), lift(ball));
@@ -422,7 +427,7 @@ fn dust_rises_where_feet_land_and_settles() {
                 .world
                 .ground_below(*position, 2.0)
                 .expect("ground")
-                .0;
+                .height;
             assert!(position.y > ground - 0.02, "{position:?} is below {ground}");
         }
     }

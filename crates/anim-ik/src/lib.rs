@@ -30,11 +30,13 @@
 //! ```
 
 mod error;
+pub mod foot;
 mod frame;
 pub mod look_at;
 pub mod two_bone;
 
 pub use error::IkError;
+pub use foot::{Foot, FootContact, FootPlant, Ground};
 pub use look_at::LookAt;
 pub use two_bone::{TwoBone, TwoBoneGoal};
 

@@ -4,12 +4,42 @@
 //! real ground there; the ankle and the foot's rotation follow that map, the hips drop as far as the lower planted foot
 //! needs, and an analytic two-bone solve bends the leg. Where the clip holds a foot still the map is constant, so a
 //! planted foot does not slide. Stateless but for telling when a foot lands.
+//!
+//! ```
+//! use anim_ik::{Foot, FootContact, FootPlant, Ground, TwoBone};
+//! use anim_math::{Affine, Transform, Vec3};
+//! use anim_skeleton::{Globals, JointSpec, Skeleton};
+//!
+//! let joint = |parent, at: [f32; 3]| JointSpec {
+//!     name: None,
+//!     parent,
+//!     rest: Transform::from_translation(Vec3::from(at)),
+//! };
+//! let skeleton = Skeleton::new(vec![
+//!     joint(None, [0.0, 1.0, 0.0]),           // hips
+//!     joint(Some(0), [0.1, 0.0, 0.0]),        // upper leg
+//!     joint(Some(1), [0.0, -0.45, 0.02]),     // knee
+//!     joint(Some(2), [0.0, -0.45, -0.02]),    // ankle, 0.1 m above the sole
+//! ])?;
+//! let ankle = skeleton.joint(3);
+//! let feet = FootPlant {
+//!     hips: skeleton.joint(0),
+//!     feet: vec![Foot { leg: TwoBone::new(&skeleton, ankle)?, ankle, toes: None }],
+//! };
+//! let (mut pose, mut globals) = (skeleton.rest().clone(), Globals::new(&skeleton));
+//! skeleton.globals(&pose, &mut globals);
+//! let mut contacts = [FootContact::default()];
+//! let step = |_| Some(Ground { height: -0.05, normal: Vec3::y() });
+//! feet.solve(&skeleton, &step, &Affine::IDENTITY, &mut pose, &mut globals, &mut contacts);
+//! assert!((globals.get(ankle).translation.y - 0.05).abs() < 1e-5); // 0.1 m above the step
+//! assert!(contacts[0].landed);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use anim_ik::{TwoBone, TwoBoneGoal};
 use anim_math::{Affine, Quat, Transform, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 
-use crate::World;
+use crate::{TwoBone, TwoBoneGoal};
 
 /// The feet of a character.
 #[derive(Clone, Debug)]
@@ -31,6 +61,15 @@ pub struct Foot {
     pub toes: Option<JointId>,
 }
 
+/// The ground at a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ground {
+    /// World space, m.
+    pub height: f32,
+    /// Unit, upward.
+    pub normal: Vec3,
+}
+
 /// Where a foot is this frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FootContact {
@@ -50,8 +89,6 @@ const PLANTED: f32 = 0.025;
 const SWING_SLACK: f32 = 0.15;
 /// The part of a leg's length that it reaches, unless its clip stretches it further.
 const REACH: f32 = 0.995;
-/// The ground is looked for from this far above the model's origin, m.
-const ABOVE: f32 = 1.0;
 
 /// What one foot wants, before the hips are known.
 #[derive(Clone, Copy, Debug)]
@@ -66,13 +103,21 @@ struct Plan {
 }
 
 impl FootPlant {
-    /// Plants all feet; `contacts` has one entry a foot and carries what was planted in the frame before.
+    /// Plants all feet, at most [`MAX_FEET`].
     ///
-    /// Over no ground a foot is left as it is. Up is world +Y.
-    pub(crate) fn solve(
+    /// * `ground`: the ground above or below a point, world space, m; `None` where there is none: the foot is left as it
+    ///   is. * `world_from_model`: rigid. * `globals`: those of `pose`; both are changed and agree after. * `contacts`: one
+    ///   a foot; they carry what was planted in the frame before.
+    ///
+    /// Up is world +Y. Two forward passes below the hips and one two-bone solve a foot; allocates nothing.
+    ///
+    /// # Panics
+    ///
+    /// If `pose` or `globals` belongs to a skeleton with another number of joints.
+    pub fn solve(
         &self,
         skeleton: &Skeleton,
-        world: &World,
+        ground: &dyn Fn(Vec3) -> Option<Ground>,
         world_from_model: &Affine,
         pose: &mut Pose,
         globals: &mut Globals,
@@ -84,7 +129,7 @@ impl FootPlant {
         let plan = |foot: &Foot| {
             foot.plan(
                 skeleton,
-                world,
+                ground,
                 world_from_model,
                 &model_from_world,
                 globals,
@@ -106,7 +151,7 @@ impl FootPlant {
         };
         self.lower_hips(skeleton, drop, pose, globals);
         for ((foot, planned), contact) in self.feet.iter().zip(plans).zip(contacts) {
-            let Some((plan, ground)) = planned else {
+            let Some((plan, point)) = planned else {
                 *contact = FootContact::default();
                 continue;
             };
@@ -117,7 +162,7 @@ impl FootPlant {
             let outcome = foot.leg.solve(skeleton, &goal, pose, globals);
             let planted = plan.lift < PLANTED && outcome.residual < PLANTED;
             *contact = FootContact {
-                position: ground,
+                position: point,
                 planted,
                 landed: planted && !contact.planted,
             };
@@ -139,14 +184,14 @@ impl FootPlant {
 }
 
 /// Legs that one [`FootPlant`] serves.
-pub(crate) const MAX_FEET: usize = 8;
+pub const MAX_FEET: usize = 8;
 
 impl Foot {
     /// Where the ankle should be in model space, and the point on the ground below the ball of the foot.
     fn plan(
         &self,
         skeleton: &Skeleton,
-        world: &World,
+        ground: &dyn Fn(Vec3) -> Option<Ground>,
         world_from_model: &Affine,
         model_from_world: &Affine,
         globals: &Globals,
@@ -155,9 +200,9 @@ impl Foot {
         let ball = globals.get(self.toes.unwrap_or(self.ankle)).translation;
         let flat = Vec3::new(ball.x, 0.0, ball.z);
         let flat_world = world_from_model.transform_point(flat);
-        let (height, normal) = world.ground_below(flat_world, ABOVE)?;
-        let ground = Vec3::new(flat_world.x, height, flat_world.z);
-        let ground_model = model_from_world.transform_point(ground);
+        let Ground { height, normal } = ground(flat_world)?;
+        let point = Vec3::new(flat_world.x, height, flat_world.z);
+        let ground_model = model_from_world.transform_point(point);
         let up = model_from_world.transform_vector(normal);
         let slope = quat::between(Vec3::y(), up);
         let lift = self.lift(skeleton, globals);
@@ -170,7 +215,7 @@ impl Foot {
             lift,
             reach: self.reach(globals, target) + smoothstep(lift / LIFTED) * SWING_SLACK,
         };
-        Some((plan, ground))
+        Some((plan, point))
     }
 
     /// How far the hip may rise, m, for the leg to reach `target`; down where negative.
