@@ -127,7 +127,17 @@ impl Skeleton {
     /// If `pose` or `out` belongs to a skeleton with another number of joints.
     pub fn globals_below(&self, joint: JointId, pose: &Pose, out: &mut Globals) {
         self.check_sizes(pose, out);
-        dispatch!(Level::new(), simd => update_below(simd, self, joint, pose.blocks(), &mut out.0));
+        let (parents, blocks, out) = (self.parents(), pose.blocks(), &mut out.0[..]);
+        let mut generation = joint.index()..joint.index() + 1;
+        while !generation.is_empty() {
+            let next = self.children_of(generation.clone());
+            if generation.len() < FEW {
+                update_few(parents, blocks, generation, out);
+            } else {
+                dispatch!(Level::new(), simd => update(simd, parents, blocks, generation, out));
+            }
+            generation = next;
+        }
     }
 
     fn check_sizes(&self, pose: &Pose, out: &Globals) {
@@ -136,19 +146,42 @@ impl Skeleton {
     }
 }
 
-#[inline(always)]
-fn update_below<S: Simd>(
-    simd: S,
-    skeleton: &Skeleton,
-    joint: JointId,
+/// From so many neighbours on, converting whole blocks costs less than converting joints one by one.
+const FEW: usize = 4;
+
+/// As [`update`], joint by joint in the same order of operations, for the same bits: a block of eight is more work than a
+/// few joints, and reading it whole right after a single lane was written stalls the processor.
+#[inline]
+fn update_few(
+    parents: &[Option<JointId>],
     blocks: &[PoseBlock],
+    range: Range<usize>,
     out: &mut [GlobalSlot],
 ) {
-    let mut generation = joint.index()..joint.index() + 1;
-    while !generation.is_empty() {
-        update(simd, skeleton.parents(), blocks, generation.clone(), out);
-        generation = skeleton.children_of(generation);
+    for joint in range {
+        let (block, lane) = (&blocks[joint / LANES], joint % LANES);
+        let local = matrix_rows(
+            block.rotation.each_ref().map(|part| part[lane]),
+            block.translation.each_ref().map(|part| part[lane]),
+            block.scale.each_ref().map(|part| part[lane]),
+            1.0,
+        );
+        let [x, y, z] = match parents[joint] {
+            Some(parent) => {
+                let GlobalSlot([x, y, z, _]) = out[parent.index()];
+                [x, y, z].map(|row| combine(row, &local))
+            }
+            None => local,
+        };
+        out[joint] = GlobalSlot([x, y, z, LAST_ROW]);
     }
+}
+
+/// A row of `parent · local`.
+#[inline]
+fn combine(p: [f32; 4], [l0, l1, l2]: &[[f32; 4]; 3]) -> [f32; 4] {
+    let translation = [0.0, 0.0, 0.0, p[3]];
+    std::array::from_fn(|c| l0[c] * p[0] + l1[c] * p[1] + l2[c] * p[2] + translation[c])
 }
 
 /// Updates the joints in `range`, whose parents are up to date or earlier in it.
