@@ -7,6 +7,9 @@ use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 
 /// Right-handed orthonormal axes in model space, for axes of rotation.
 ///
+/// Its functions are always inlined: handing a few floats on through memory, to be read back as one vector, stalls the
+/// processor for longer than they compute.
+///
 /// Under a mirror they are the directions of the space times −1: a mirror turns the sense of rotation round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
@@ -17,7 +20,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     /// The axes of the space that `joint` is posed in: its parent's, or the model's for a root.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of_parent(skeleton: &Skeleton, joint: JointId, globals: &Globals) -> Self {
         match skeleton.parent(joint) {
             Some(parent) => Self::of(globals, parent),
@@ -30,7 +33,7 @@ impl Frame {
     }
 
     /// The axes of `joint`, orthonormalised x first (Gram-Schmidt).
-    #[inline]
+    #[inline(always)]
     fn of(globals: &Globals, joint: JointId) -> Self {
         let [r0, r1, r2, _] = &globals.slots()[joint.index()].0;
         let [x, y, z] = [0, 1, 2].map(|column| Vec3::new(r0[column], r1[column], r2[column]));
@@ -60,61 +63,64 @@ impl Frame {
     }
 
     /// A rotation axis of this frame in model space.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn model_axis(&self, axis: Vec3) -> Vec3 {
         self.x * axis.x + self.y * axis.y + self.z * axis.z
     }
 
     /// A rotation axis of model space in this frame.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn local_axis(&self, axis: Vec3) -> Vec3 {
         Vec3::new(self.x.dot(&axis), self.y.dot(&axis), self.z.dot(&axis))
     }
 
-    /// The rotation in this frame that does in model space what `turn` does.
-    #[inline]
-    fn local_rotation(&self, turn: Quat) -> Quat {
-        let v = self.local_axis(turn.imag());
-        Quat::new_unchecked(Quaternion::new(turn.w, v.x, v.y, v.z))
-    }
-
-    /// Turns `joint`, which is posed in this frame, by the part `weight` of the model-space rotation `turn`.
+    /// Turns `joint`, which is posed in this frame, by the part `weight` of a model-space rotation.
+    ///
+    /// * `turn`: its quaternion, times any positive factor.
     ///
     /// A part of a turn is the short arc from no turn at all. Children do not follow.
-    #[inline]
-    pub(crate) fn turn(&self, joint: JointId, turn: Quat, weight: f32, pose: &mut Pose) {
-        let local = self.local_rotation(turn);
-        let local = if weight < 1.0 {
-            quat::slerp(Quat::identity(), local, weight)
-        } else {
-            local
-        };
+    #[inline(always)]
+    pub(crate) fn turn(&self, joint: JointId, turn: Quaternion<f32>, weight: f32, pose: &mut Pose) {
+        let v = self.local_axis(turn.imag());
+        let mut local = Quaternion::new(turn.w, v.x, v.y, v.z);
+        if weight < 1.0 {
+            local = part_of(local, weight);
+        }
         // Lane by lane: a load of the whole block would wait for what was just written to a neighbour.
         let (block, lane) = (joint.index() / LANES, joint.index() % LANES);
         let parts = &mut pose.blocks_mut()[block].rotation;
         let now = Vector4::from(parts.each_ref().map(|part| part[lane]));
-        let turned = nearly_unit(local.into_inner() * Quaternion::from_vector(now));
+        let turned = (local * Quaternion::from_vector(now)).coords;
+        let turned = turned * (1.0 / turned.norm());
         for (part, value) in parts.iter_mut().zip(turned.iter()) {
             part[lane] = *value;
         }
     }
 }
 
-/// Makes a quaternion unit whose length is off by rounding only: one Newton step for 1/√x at 1.
-#[inline]
-fn nearly_unit(q: Quaternion<f32>) -> Vector4<f32> {
-    q.coords * (1.5 - 0.5 * q.norm_squared())
+/// The part `weight` of the short arc to `turn`.
+#[cold]
+fn part_of(turn: Quaternion<f32>, weight: f32) -> Quaternion<f32> {
+    quat::slerp(Quat::identity(), Quat::new_normalize(turn), weight).into_inner()
 }
 
 /// Where `joint` is in model space.
-#[inline]
+#[inline(always)]
 pub(crate) fn position(globals: &Globals, joint: JointId) -> Vec3 {
     let [x, y, z, _] = globals.slots()[joint.index()].0;
     Vec3::new(x[3], y[3], z[3])
 }
 
+/// A vector of `joint`'s own space in model space.
+#[inline(always)]
+pub(crate) fn vector(globals: &Globals, joint: JointId, own: Vec3) -> Vec3 {
+    let [x, y, z, _] = &globals.slots()[joint.index()].0;
+    let dot = |row: &[f32; 4]| row[0] * own.x + row[1] * own.y + row[2] * own.z;
+    Vec3::new(dot(x), dot(y), dot(z))
+}
+
 /// True if no component is NaN or infinite.
-#[inline]
+#[inline(always)]
 pub(crate) fn is_finite(vector: &Vec3) -> bool {
     vector.iter().all(|v| v.is_finite())
 }

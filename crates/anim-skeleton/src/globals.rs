@@ -127,17 +127,7 @@ impl Skeleton {
     /// If `pose` or `out` belongs to a skeleton with another number of joints.
     pub fn globals_below(&self, joint: JointId, pose: &Pose, out: &mut Globals) {
         self.check_sizes(pose, out);
-        let (parents, blocks, out) = (self.parents(), pose.blocks(), &mut out.0[..]);
-        let mut generation = joint.index()..joint.index() + 1;
-        while !generation.is_empty() {
-            let next = self.children_of(generation.clone());
-            if generation.len() < FEW {
-                update_few(parents, blocks, generation, out);
-            } else {
-                dispatch!(Level::new(), simd => update(simd, parents, blocks, generation, out));
-            }
-            generation = next;
-        }
+        dispatch!(Level::new(), simd => update_below(simd, self, joint, pose.blocks(), &mut out.0));
     }
 
     fn check_sizes(&self, pose: &Pose, out: &Globals) {
@@ -149,10 +139,32 @@ impl Skeleton {
 /// From so many neighbours on, converting whole blocks costs less than converting joints one by one.
 const FEW: usize = 4;
 
+#[inline(always)]
+fn update_below<S: Simd>(
+    simd: S,
+    skeleton: &Skeleton,
+    joint: JointId,
+    blocks: &[PoseBlock],
+    out: &mut [GlobalSlot],
+) {
+    let parents = skeleton.parents();
+    let mut generation = joint.index()..joint.index() + 1;
+    while !generation.is_empty() {
+        let next = skeleton.children_of(generation.clone());
+        if generation.len() < FEW {
+            update_few(simd, parents, blocks, generation, out);
+        } else {
+            update(simd, parents, blocks, generation, out);
+        }
+        generation = next;
+    }
+}
+
 /// As [`update`], joint by joint in the same order of operations, for the same bits: a block of eight is more work than a
 /// few joints, and reading it whole right after a single lane was written stalls the processor.
-#[inline]
-fn update_few(
+#[inline(always)]
+fn update_few<S: Simd>(
+    simd: S,
     parents: &[Option<JointId>],
     blocks: &[PoseBlock],
     range: Range<usize>,
@@ -167,21 +179,11 @@ fn update_few(
             1.0,
         );
         let [x, y, z] = match parents[joint] {
-            Some(parent) => {
-                let GlobalSlot([x, y, z, _]) = out[parent.index()];
-                [x, y, z].map(|row| combine(row, &local))
-            }
+            Some(parent) => compose(simd, &out[parent.index()], local),
             None => local,
         };
         out[joint] = GlobalSlot([x, y, z, LAST_ROW]);
     }
-}
-
-/// A row of `parent · local`.
-#[inline]
-fn combine(p: [f32; 4], [l0, l1, l2]: &[[f32; 4]; 3]) -> [f32; 4] {
-    let translation = [0.0, 0.0, 0.0, p[3]];
-    std::array::from_fn(|c| l0[c] * p[0] + l1[c] * p[1] + l2[c] * p[2] + translation[c])
 }
 
 /// Updates the joints in `range`, whose parents are up to date or earlier in it.
