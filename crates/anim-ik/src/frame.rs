@@ -1,106 +1,126 @@
-//! The orthonormal part of a joint's axes, through which rotations pass from model space to a joint's own.
+//! The orthonormal axes through which rotations pass from model space to a joint's own.
 
+use anim_math::lanes::LANES;
 use anim_math::nalgebra::{Quaternion, Vector4};
-use anim_math::{Affine, Mat3, Quat, Vec3, quat};
+use anim_math::{Quat, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 
-/// Orthonormal axes as columns; a left-handed set if a scale mirrors.
+/// Right-handed orthonormal axes in model space, for axes of rotation.
+///
+/// Its functions are always inlined: handing a few floats on through memory, to be read back as one vector, stalls the
+/// processor for longer than they compute.
+///
+/// Under a mirror they are the directions of the space times −1: a mirror turns the sense of rotation round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    axes: Mat3,
-    /// The determinant of `axes`, 1 or −1.
-    handedness: f32,
+    x: Vec3,
+    y: Vec3,
+    z: Vec3,
 }
 
 impl Frame {
     /// The axes of the space that `joint` is posed in: its parent's, or the model's for a root.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of_parent(skeleton: &Skeleton, joint: JointId, globals: &Globals) -> Self {
         match skeleton.parent(joint) {
-            Some(parent) => Self::of(&globals.get(parent)),
+            Some(parent) => Self::of(globals, parent),
             None => Self {
-                axes: Mat3::identity(),
-                handedness: 1.0,
+                x: Vec3::x(),
+                y: Vec3::y(),
+                z: Vec3::z(),
             },
         }
     }
 
-    /// The orthonormal axes nearest in order (Gram-Schmidt) to those of `model_from_joint`.
-    pub(crate) fn of(model_from_joint: &Affine) -> Self {
-        let linear = model_from_joint.linear;
-        let [x, y, z] = [0, 1, 2].map(|c| linear.column(c).into_owned());
-        let handedness = if x.cross(&y).dot(&z) < 0.0 { -1.0 } else { 1.0 };
-        // Uniform scale without shear, the rule, needs one root.
-        let size = x.norm_squared();
-        let slack = 1e-5 * size;
-        let is_even = (y.norm_squared() - size).abs() < slack
-            && (z.norm_squared() - size).abs() < slack
-            && x.dot(&y).abs() < slack
-            && y.dot(&z).abs() < slack
-            && z.dot(&x).abs() < slack;
-        let axes = if is_even {
-            linear * (1.0 / size.sqrt())
+    /// The axes of `joint`, orthonormalised x first (Gram-Schmidt).
+    #[inline(always)]
+    fn of(globals: &Globals, joint: JointId) -> Self {
+        let [r0, r1, r2, _] = &globals.slots()[joint.index()].0;
+        let [x, y, z] = [0, 1, 2].map(|column| Vec3::new(r0[column], r1[column], r2[column]));
+        let normal = x.cross(&y);
+        let (xx, yy, nn) = (x.norm_squared(), y.norm_squared(), normal.norm_squared());
+        if nn.is_normal() && nn > 1e-12 * xx * yy {
+            let sign = 1_f32.copysign(normal.dot(&z));
+            let x = x * (sign / xx.sqrt());
+            let z = normal * (1.0 / nn.sqrt());
+            let y = z.cross(&x);
+            Self { x, y, z }
         } else {
-            let rotation = model_from_joint.to_transform().rotation;
-            let mut axes = rotation.to_rotation_matrix().into_inner();
-            let mirrored = axes.column(0) * handedness;
-            axes.set_column(0, &mirrored);
-            axes
-        };
-        Self { axes, handedness }
+            Self::of_flat(globals, joint)
+        }
     }
 
-    /// A rotation axis of this frame in model space: a mirror turns the sense of rotation round.
-    #[inline]
+    /// As [`of`](Self::of), where axes are missing or their products leave the range of numbers.
+    #[cold]
+    fn of_flat(globals: &Globals, joint: JointId) -> Self {
+        let local = globals.get(joint).to_transform();
+        let sign = 1_f32.copysign(local.scale.x);
+        Self {
+            x: local.rotation * Vec3::x(),
+            y: local.rotation * Vec3::y() * sign,
+            z: local.rotation * Vec3::z() * sign,
+        }
+    }
+
+    /// A rotation axis of this frame in model space.
+    #[inline(always)]
     pub(crate) fn model_axis(&self, axis: Vec3) -> Vec3 {
-        self.axes * axis * self.handedness
+        self.x * axis.x + self.y * axis.y + self.z * axis.z
     }
 
     /// A rotation axis of model space in this frame.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn local_axis(&self, axis: Vec3) -> Vec3 {
-        self.axes.tr_mul(&axis) * self.handedness
+        Vec3::new(self.x.dot(&axis), self.y.dot(&axis), self.z.dot(&axis))
     }
 
-    /// The rotation in this frame that does in model space what `turn` does.
-    #[inline]
-    fn local_rotation(&self, turn: Quat) -> Quat {
-        let v = self.local_axis(turn.imag());
-        Quat::new_unchecked(Quaternion::new(turn.w, v.x, v.y, v.z))
-    }
-
-    /// Turns `joint`, which is posed in this frame, by the part `weight` of the model-space rotation `turn`.
+    /// Turns `joint`, which is posed in this frame, by the part `weight` of a model-space rotation.
+    ///
+    /// * `turn`: its quaternion, times any positive factor.
     ///
     /// A part of a turn is the short arc from no turn at all. Children do not follow.
-    #[inline]
-    pub(crate) fn turn(&self, joint: JointId, turn: Quat, weight: f32, pose: &mut Pose) {
-        let local = self.local_rotation(turn);
-        let local = if weight < 1.0 {
-            quat::slerp(Quat::identity(), local, weight)
-        } else {
-            local
-        };
-        let product = (local * pose.rotation(joint)).coords;
-        pose.set_rotation(joint, nearly_unit(product));
+    #[inline(always)]
+    pub(crate) fn turn(&self, joint: JointId, turn: Quaternion<f32>, weight: f32, pose: &mut Pose) {
+        let v = self.local_axis(turn.imag());
+        let mut local = Quaternion::new(turn.w, v.x, v.y, v.z);
+        if weight < 1.0 {
+            local = part_of(local, weight);
+        }
+        // Lane by lane: a load of the whole block would wait for what was just written to a neighbour.
+        let (block, lane) = (joint.index() / LANES, joint.index() % LANES);
+        let parts = &mut pose.blocks_mut()[block].rotation;
+        let now = Vector4::from(parts.each_ref().map(|part| part[lane]));
+        let turned = (local * Quaternion::from_vector(now)).coords;
+        let turned = turned * (1.0 / turned.norm());
+        for (part, value) in parts.iter_mut().zip(turned.iter()) {
+            part[lane] = *value;
+        }
     }
 }
 
-/// Makes a quaternion unit whose length is off by rounding only: one Newton step for 1/√x at 1.
-#[inline]
-fn nearly_unit(coords: Vector4<f32>) -> Quat {
-    let coords = coords * (1.5 - 0.5 * coords.norm_squared());
-    Quat::new_unchecked(Quaternion::from_vector(coords))
+/// The part `weight` of the short arc to `turn`.
+#[cold]
+fn part_of(turn: Quaternion<f32>, weight: f32) -> Quaternion<f32> {
+    quat::slerp(Quat::identity(), Quat::new_normalize(turn), weight).into_inner()
 }
 
 /// Where `joint` is in model space.
-#[inline]
+#[inline(always)]
 pub(crate) fn position(globals: &Globals, joint: JointId) -> Vec3 {
     let [x, y, z, _] = globals.slots()[joint.index()].0;
     Vec3::new(x[3], y[3], z[3])
 }
 
+/// A vector of `joint`'s own space in model space.
+#[inline(always)]
+pub(crate) fn vector(globals: &Globals, joint: JointId, own: Vec3) -> Vec3 {
+    let [x, y, z, _] = &globals.slots()[joint.index()].0;
+    let dot = |row: &[f32; 4]| row[0] * own.x + row[1] * own.y + row[2] * own.z;
+    Vec3::new(dot(x), dot(y), dot(z))
+}
+
 /// True if no component is NaN or infinite.
-#[inline]
+#[inline(always)]
 pub(crate) fn is_finite(vector: &Vec3) -> bool {
     vector.iter().all(|v| v.is_finite())
 }

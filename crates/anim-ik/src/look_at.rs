@@ -22,11 +22,13 @@
 
 use std::f32::consts::PI;
 
-use anim_math::{Mat3, Quat, Vec3, quat};
+use anim_math::nalgebra::Quaternion;
+use anim_math::{Quat, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 use serde::{Deserialize, Serialize};
 
-use crate::frame::{Frame, is_finite, position};
+use crate::arc::{Arc, Roll};
+use crate::frame::{Frame, is_finite, position, vector};
 use crate::{IkError, Outcome};
 
 /// A joint that looks along one of its axes.
@@ -104,14 +106,12 @@ impl LookAt {
         };
         let is_active = weight > 0.0;
         if is_active {
-            let turn = self.turn(globals.get(self.joint).linear, wanted);
+            let turn = self.turn(globals, wanted);
             let frame = Frame::of_parent(skeleton, self.joint, globals);
             frame.turn(self.joint, turn, weight, pose);
             skeleton.globals_below(self.joint, pose, globals);
         }
-        let view = globals.get(self.joint).linear * self.forward;
-        let view = view.try_normalize(0.0).unwrap_or(wanted);
-        let residual = 2.0 * libm::asinf(((view - wanted).norm() * 0.5).min(1.0));
+        let residual = angle(vector(globals, self.joint, self.forward), wanted);
         Outcome {
             reached: residual <= 1e-5,
             residual,
@@ -119,29 +119,55 @@ impl LookAt {
         }
     }
 
-    /// The model-space rotation that makes a joint with these axes in model space look along `wanted`.
-    fn turn(&self, axes: Mat3, wanted: Vec3) -> Quat {
-        let up = axes * self.up;
-        let view = (axes * self.forward).try_normalize(1e-18);
-        let Some(view) = view else {
-            return Quat::identity();
-        };
-        let aim = quat::between_equal(view, wanted, up);
-        let (aim, view) = if self.limit < PI {
-            let aim = limited(aim, self.limit);
-            (aim, aim * view)
-        } else {
-            (aim, wanted)
-        };
-        let roll = quat::around(view, aim * up, Vec3::y());
-        let slope = 1.0 - view.y * view.y;
-        const STEEP: f32 = 0.04; // sin²(0.2 rad)
-        let roll = if slope < STEEP {
-            quat::slerp(Quat::identity(), roll, slope.max(0.0) / STEEP)
-        } else {
-            roll
-        };
-        roll * aim
+    /// The model-space rotation that makes the joint look along the unit vector `wanted`, or as near as its limit allows,
+    /// and its up axis upright: a quaternion times a positive factor.
+    #[inline(always)]
+    fn turn(&self, globals: &Globals, mut wanted: Vec3) -> Quaternion<f32> {
+        let view = vector(globals, self.joint, self.forward);
+        let length = view.norm();
+        if length <= 1e-18 {
+            return Quaternion::identity();
+        }
+        let scale = 1.0 / length;
+        let (view, up) = (view * scale, vector(globals, self.joint, self.up) * scale);
+        if self.limit < PI {
+            let aim = quat::between_equal(view, wanted, up);
+            wanted = limited(aim, self.limit) * view;
+        }
+        // Were it opposite, it would turn about the up axis.
+        let arc = Arc::new(view, wanted, up);
+        arc.rolled(upright(wanted, arc.carry(up), view.dot(&up)))
+    }
+}
+
+/// The roll about the unit vector `view` that makes `up` lean toward +Y.
+///
+/// * `lean`: `view` · `up`.
+#[inline(always)]
+fn upright(view: Vec3, up: Vec3, lean: f32) -> Roll {
+    let sine = up.x * view.z - up.z * view.x;
+    let roll = Roll::by(sine, up.y - lean * view.y);
+    let slope = view.x * view.x + view.z * view.z;
+    if slope < STEEP {
+        roll.part(slope / STEEP)
+    } else {
+        roll
+    }
+}
+
+/// The squared sine of the angle to the vertical, 0.2 rad, under which the roll fades out.
+const STEEP: f32 = 0.04;
+
+/// The angle between two vectors of any length, rad.
+#[inline(always)]
+fn angle(a: Vec3, b: Vec3) -> f32 {
+    let (sine2, cosine) = (a.cross(&b).norm_squared(), a.dot(&b));
+    let cosine2 = cosine * cosine;
+    if cosine > 0.0 && sine2 < 2.5e-7 * cosine2 {
+        // A target that was met, as a rule: the tangent is the angle to f32 precision.
+        (sine2 / cosine2).sqrt()
+    } else {
+        libm::atan2f(sine2.sqrt(), cosine)
     }
 }
 

@@ -5,10 +5,12 @@
 //! line until the middle joint lies toward the pole. All three are deltas on the pose as it is, so the twist of each bone
 //! stays the animator's. It computes with square roots alone, unless `softness` or a partial `weight` asks for more.
 
+use anim_math::nalgebra::Quaternion;
 use anim_math::{Quat, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 use serde::{Deserialize, Serialize};
 
+use crate::arc::{Arc, Roll};
 use crate::frame::{Frame, is_finite, position};
 use crate::{IkError, Outcome};
 
@@ -169,7 +171,8 @@ impl TwoBone {
     ) {
         let now = globals.get(self.end).to_transform().rotation;
         let frame = Frame::of_parent(skeleton, self.end, globals);
-        frame.turn(self.end, rotation * now.inverse(), weight, pose);
+        let turn = rotation * now.inverse();
+        frame.turn(self.end, turn.into_inner(), weight, pose);
         skeleton.globals_below(self.end, pose, globals);
     }
 }
@@ -178,13 +181,14 @@ impl TwoBone {
 /// do not know it better, and a knee that noise has pushed through must not bend backward.
 const STRAIGHT: f32 = 0.02;
 
-/// The model-space rotations of the root (all of the limb) and, before it, of the mid joint.
+/// The model-space rotations of the root (all of the limb) and, before it, of the mid joint, as quaternions times positive
+/// factors.
 ///
 /// * `upper`, `lower`: from root to mid and from mid to end, m. * `hinge`: where the limb bends if it is straight.
 ///
 /// With d the distance to go and φ the angle from upper to lower bone, 4·l₁·l₂·sin²(φ/2) = (l₁ + l₂)² − d² and
 /// 4·l₁·l₂·cos²(φ/2) = d² − (l₁ − l₂)²: the law of cosines in half angles, which loses no digits at either end.
-#[inline]
+#[inline(always)]
 fn turns(
     upper: Vec3,
     lower: Vec3,
@@ -192,7 +196,7 @@ fn turns(
     hinge: Vec3,
     goal: &TwoBoneGoal,
     root: Vec3,
-) -> (Quat, Quat) {
+) -> (Quaternion<f32>, Quaternion<f32>) {
     let (l1, l2, far) = (upper.norm(), lower.norm(), to_target.norm());
     let (along, along_lower) = directions(upper, lower, l1, l2);
     let normal = bend_normal(along, along_lower, hinge);
@@ -204,38 +208,39 @@ fn turns(
         let sine2 = ((l1 + l2 - distance) * (l1 + l2 + distance) * share).clamp(0.0, 1.0);
         let cosine2 = ((distance - gap) * (distance + gap) * share).clamp(0.0, 1.0);
         let (sine, cosine) = (2.0 * (sine2 * cosine2).sqrt(), cosine2 - sine2);
-        let bent = (along * cosine + normal.cross(&along) * sine) * l2;
-        (bent, quat::between_equal(lower, bent, normal))
+        let bent = along * cosine + normal.cross(&along) * sine;
+        let bend = Arc::new(along_lower, bent, normal).quaternion();
+        (bent * l2, bend)
     } else {
         // A bone without length has nothing to bend.
-        (lower, Quat::identity())
+        (lower, Quaternion::identity())
     };
     let reach = upper + bent;
     let reached = reach.norm();
-    let aim = if reached > 0.0 && far > 0.0 {
-        quat::between_equal(reach * (far / reached), to_target, normal)
-    } else {
-        Quat::identity()
-    };
-    let Some(pole) = goal.pole.filter(is_finite) else {
-        return (aim, bend);
-    };
     // A target at the root has no direction; the limb stays where it points.
-    let line = if far > 0.0 {
-        to_target * (1.0 / far)
-    } else {
-        along
+    let (view, line) = match (reached > 0.0, far > 0.0) {
+        (true, true) => (reach * (1.0 / reached), to_target * (1.0 / far)),
+        (false, true) => (to_target / far, to_target / far),
+        (_, false) => (along, along),
     };
-    let side = line.cross(&(aim * normal));
-    let to_pole = pole - root;
-    if line.cross(&to_pole).norm_squared() <= 1e-10 * to_pole.norm_squared() {
-        return (aim, bend);
-    }
-    (quat::around(line, side, to_pole) * aim, bend)
+    let aim = Arc::new(view, line, normal);
+    let roll = goal.pole.filter(is_finite).and_then(|pole| {
+        let to_pole = (pole - root).try_normalize(1e-18)?;
+        let beside = to_pole.cross(&line);
+        let normal = aim.carry(normal);
+        // From where the middle is, line × normal, to where the pole is.
+        let roll = || Roll::by(-normal.dot(&to_pole), normal.dot(&beside));
+        (beside.norm_squared() > 1e-10).then(roll)
+    });
+    let swing = match roll {
+        Some(roll) => aim.rolled(roll),
+        None => aim.quaternion(),
+    };
+    (swing, bend)
 }
 
 /// The unit axis about which the limb bends: the pose's own, the hinge's share growing as it straightens.
-#[inline]
+#[inline(always)]
 fn bend_normal(along: Vec3, lower: Vec3, hinge: Vec3) -> Vec3 {
     let own = along.cross(&lower);
     let sine = own.norm();
@@ -262,7 +267,7 @@ fn rest_hinge(upper: Vec3, lower: Vec3) -> Vec3 {
 }
 
 /// The unit directions of two bones of lengths `l1` and `l2`; a bone without length takes the other's.
-#[inline]
+#[inline(always)]
 fn directions(upper: Vec3, lower: Vec3, l1: f32, l2: f32) -> (Vec3, Vec3) {
     match (l1 > 0.0, l2 > 0.0) {
         (true, true) => (upper * (1.0 / l1), lower * (1.0 / l2)),
@@ -278,7 +283,7 @@ fn directions(upper: Vec3, lower: Vec3, l1: f32, l2: f32) -> (Vec3, Vec3) {
 /// has the same slope there and never quite reaches the length.
 ///
 /// Source: Nicholas, "Soft IK", 2009.
-#[inline]
+#[inline(always)]
 fn eased(distance: f32, length: f32, softness: f32) -> f32 {
     let span = softness.clamp(0.0, 1.0) * length;
     let start = length - span;

@@ -77,10 +77,11 @@ pub fn blend_on(level: Level, rest: &Pose, layers: &[Layer<'_>], out: &mut Pose)
         assert_eq!(mask_len, out.len(), "mask of another skeleton");
     }
     let blocks = out.blocks_mut();
+    let mut others: [Share<'_>; MOST] = [(&[], 0.0); MOST];
     if of_mode(layers, Mode::Override).any(|layer| layer.mask.is_some()) {
         dispatch!(level, simd => mix_by_lane(simd, rest, layers, blocks));
-    } else if let Some(average) = Average::new(rest, layers) {
-        match average.others() {
+    } else if let Some(average) = Average::new(rest, layers, &mut others) {
+        match average.others {
             [] => blocks.copy_from_slice(average.reference.0),
             _ => dispatch!(level, simd => mix(simd, &average, blocks)),
         }
@@ -131,44 +132,39 @@ fn takes_part(layer: &Layer<'_>, mode: Mode) -> bool {
 /// Poses in an average; more are still blended, but by the slower way.
 const MOST: usize = 8;
 
+/// A pose and its share in an average.
+type Share<'a> = (&'a [PoseBlock], f32);
+
 /// An average of whole poses, with the heaviest known, and their shares.
 struct Average<'a> {
     /// The heaviest: the short arcs start here.
-    reference: (&'a [PoseBlock], f32),
-    others: [(&'a [PoseBlock], f32); MOST],
-    count: usize,
+    reference: Share<'a>,
+    /// All that take part but the reference.
+    others: &'a [Share<'a>],
 }
 
 impl<'a> Average<'a> {
-    /// `None` if three or more take part and several are the heaviest, or if there are too many.
-    fn new(rest: &'a Pose, layers: &'a [Layer<'a>]) -> Option<Self> {
+    /// `None` if three or more take part and several are the heaviest, or if there are too many for `others`.
+    fn new(rest: &'a Pose, layers: &'a [Layer<'a>], others: &'a mut [Share<'a>]) -> Option<Self> {
         let overriding = of_mode(layers, Mode::Override);
         let total: f32 = overriding.clone().map(|layer| layer.weight).sum();
         let share_of_weight = 1.0 / total.max(1.0);
-        let rest = rest.blocks();
-        let mut average = Self {
-            reference: (rest, (1.0 - total).max(0.0)),
-            others: [(rest, 0.0); MOST],
-            count: 0,
-        };
+        let mut reference = (rest.blocks(), (1.0 - total).max(0.0));
+        let mut count = 0;
         let mut tied = false;
         for layer in overriding {
             let mut lighter = (layer.pose.blocks(), layer.weight * share_of_weight);
-            tied = lighter.1 == average.reference.1 || tied && lighter.1 < average.reference.1;
-            if lighter.1 > average.reference.1 {
-                std::mem::swap(&mut lighter, &mut average.reference);
+            tied = lighter.1 == reference.1 || tied && lighter.1 < reference.1;
+            if lighter.1 > reference.1 {
+                std::mem::swap(&mut lighter, &mut reference);
             }
             if lighter.1 > 0.0 {
-                *average.others.get_mut(average.count)? = lighter;
-                average.count += 1;
+                *others.get_mut(count)? = lighter;
+                count += 1;
             }
         }
-        (average.count < 2 || !tied).then_some(average)
-    }
-
-    /// All that take part but the reference.
-    fn others(&self) -> &[(&'a [PoseBlock], f32)] {
-        &self.others[..self.count]
+        let others = &others[..count];
+        (count < 2 || !tied).then_some(Self { reference, others })
     }
 }
 
@@ -184,7 +180,7 @@ fn mix<S: Simd>(simd: S, average: &Average<'_>, out: &mut [PoseBlock]) {
         }
         let (moved, scaled) = (load(simd, &from.translation), load(simd, &from.scale));
         let (mut translation, mut scale) = (moved, scaled);
-        for (blocks, share) in average.others() {
+        for (blocks, share) in average.others {
             let to = &blocks[index];
             let share = f32x8::splat(simd, *share);
             let other = load(simd, &to.rotation);

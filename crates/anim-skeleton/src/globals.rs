@@ -136,6 +136,9 @@ impl Skeleton {
     }
 }
 
+/// From so many neighbours on, converting whole blocks costs less than converting joints one by one.
+const FEW: usize = 4;
+
 #[inline(always)]
 fn update_below<S: Simd>(
     simd: S,
@@ -144,10 +147,42 @@ fn update_below<S: Simd>(
     blocks: &[PoseBlock],
     out: &mut [GlobalSlot],
 ) {
+    let parents = skeleton.parents();
     let mut generation = joint.index()..joint.index() + 1;
     while !generation.is_empty() {
-        update(simd, skeleton.parents(), blocks, generation.clone(), out);
-        generation = skeleton.children_of(generation);
+        let next = skeleton.children_of(generation.clone());
+        if generation.len() < FEW {
+            update_few(simd, parents, blocks, generation, out);
+        } else {
+            update(simd, parents, blocks, generation, out);
+        }
+        generation = next;
+    }
+}
+
+/// As [`update`], joint by joint in the same order of operations, for the same bits: a block of eight is more work than a
+/// few joints, and reading it whole right after a single lane was written stalls the processor.
+#[inline(always)]
+fn update_few<S: Simd>(
+    simd: S,
+    parents: &[Option<JointId>],
+    blocks: &[PoseBlock],
+    range: Range<usize>,
+    out: &mut [GlobalSlot],
+) {
+    for joint in range {
+        let (block, lane) = (&blocks[joint / LANES], joint % LANES);
+        let local = matrix_rows(
+            block.rotation.each_ref().map(|part| part[lane]),
+            block.translation.each_ref().map(|part| part[lane]),
+            block.scale.each_ref().map(|part| part[lane]),
+            1.0,
+        );
+        let [x, y, z] = match parents[joint] {
+            Some(parent) => compose(simd, &out[parent.index()], local),
+            None => local,
+        };
+        out[joint] = GlobalSlot([x, y, z, LAST_ROW]);
     }
 }
 

@@ -1,0 +1,144 @@
+//! The shortest arc from one direction to another, and a roll after it, without a root.
+//!
+//! With s = from + to, the arc is half a turn about `from` followed by half a turn about s. Its quaternion
+//! (from × s, |s|²/2) loses no digits near opposite directions, and a roll about `to` by θ with (a, b) = (sin θ/2, cos θ/2)
+//! makes of it (a s + b from × s, b |s|²/2). Both are left unnormalised: whoever multiplies them on normalises once.
+
+use anim_math::nalgebra::Quaternion;
+use anim_math::{Vec3, quat};
+
+/// The shortest arc between unit vectors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arc {
+    from: Vec3,
+    sum: Vec3,
+    /// |s|²/2.
+    half: f32,
+}
+
+impl Arc {
+    /// From `from` to `to`; if they are opposite, about what of `axis` is at a right angle to them.
+    #[inline(always)]
+    pub(crate) fn new(from: Vec3, to: Vec3, axis: Vec3) -> Self {
+        let mut sum = from + to;
+        if sum.norm_squared() < 0.25 {
+            sum = small_sum(from, to, axis);
+        }
+        let half = 0.5 * sum.norm_squared();
+        Self { from, sum, half }
+    }
+
+    /// The vector, taken along.
+    #[inline(always)]
+    pub(crate) fn carry(&self, vector: Vec3) -> Vec3 {
+        let turned = self.from * (2.0 * self.from.dot(&vector)) - vector;
+        self.sum * (self.sum.dot(&turned) / self.half) - turned
+    }
+
+    /// Its quaternion, times a positive factor.
+    #[inline(always)]
+    pub(crate) fn quaternion(&self) -> Quaternion<f32> {
+        let v = self.from.cross(&self.sum);
+        Quaternion::new(self.half, v.x, v.y, v.z)
+    }
+
+    /// The quaternion of the arc and then `roll` about its end, times a positive factor.
+    #[inline(always)]
+    pub(crate) fn rolled(&self, Roll { sine, cosine }: Roll) -> Quaternion<f32> {
+        let v = self.sum * sine + self.from.cross(&self.sum) * cosine;
+        Quaternion::new(self.half * cosine, v.x, v.y, v.z)
+    }
+}
+
+/// The sum of directions that are nearly opposite, where their lengths, 1 but for rounding, tell.
+///
+/// The half turns need from/|from| + to/|to|, which is s + to (|from|² − |to|²)/2 but for length; the difference of squares
+/// is (from − to) · s = |s|² − 2 to · s. Directions that are opposite get a sum a rounding error long, on the side from which
+/// the arc turns about `axis`.
+#[cold]
+fn small_sum(from: Vec3, to: Vec3, axis: Vec3) -> Vec3 {
+    let sum = from + to;
+    let sum = sum + to * (0.5 * sum.norm_squared() - to.dot(&sum));
+    if sum.norm_squared() > 2e-13 {
+        return sum;
+    }
+    let aside = axis.cross(&from).try_normalize(1e-3);
+    aside.unwrap_or_else(|| quat::any_perpendicular(from)) * 4e-7
+}
+
+/// The sine and cosine of half the angle of a roll, times a positive factor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Roll {
+    pub(crate) sine: f32,
+    pub(crate) cosine: f32,
+}
+
+impl Roll {
+    /// By the angle that has this sine and cosine, times a positive factor; none if both are zero.
+    #[inline(always)]
+    pub(crate) fn by(sine: f32, cosine: f32) -> Self {
+        let norm = (sine * sine + cosine * cosine).sqrt();
+        // tan(θ/2) = sin / (norm + cos) = (norm − cos) / sin: whichever does not cancel.
+        let (sine, cosine) = if norm == 0.0 {
+            (0.0, 1.0)
+        } else if cosine < 0.0 {
+            (norm - cosine, sine)
+        } else {
+            (sine, norm + cosine)
+        };
+        Self { sine, cosine }
+    }
+
+    /// The part `alpha` of it, the shorter way.
+    #[cold]
+    pub(crate) fn part(self, alpha: f32) -> Self {
+        let sign = if self.cosine < 0.0 { -alpha } else { alpha };
+        let half = sign * libm::atan2f(self.sine, self.cosine.abs());
+        Self {
+            sine: libm::sinf(half),
+            cosine: libm::cosf(half),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anim_math::random::Random;
+    use anim_math::{Quat, Vec3, quat};
+
+    use super::*;
+
+    #[test]
+    fn an_arc_carries_as_its_quaternion_turns() {
+        let mut random = Random::new(1, 0, 0);
+        for n in 0..1000 {
+            let (from, other) = (random.on_sphere(), random.on_sphere());
+            let axis = from.cross(&random.on_sphere()).normalize();
+            let to = if n % 10 == 0 {
+                -from
+            } else {
+                random.on_sphere()
+            };
+            let arc = Arc::new(from, to, axis);
+            let turn = Quat::from_quaternion(arc.quaternion());
+            assert!((turn * from - to).norm() < 1e-6);
+            assert!((turn * other - arc.carry(other)).norm() < 2e-6);
+            let expected = quat::between_equal(from, to, axis);
+            assert!(quat::angle_between(turn, expected) < 2e-6);
+        }
+    }
+
+    #[test]
+    fn a_roll_after_an_arc_is_the_product_of_both() {
+        let mut random = Random::new(2, 0, 0);
+        for _ in 0..1000 {
+            let (from, to) = (random.on_sphere(), random.on_sphere());
+            let arc = Arc::new(from, to, Vec3::y());
+            let angle = random.range(-3.1, 3.1);
+            let roll = Roll::by(libm::sinf(angle) * 3.0, libm::cosf(angle) * 3.0);
+            let rolled = Quat::from_quaternion(arc.rolled(roll));
+            let expected = quat::from_axis_angle(to, angle) * quat::between(from, to);
+            assert!(quat::angle_between(rolled, expected) < 3e-6);
+        }
+    }
+}
