@@ -32,7 +32,7 @@ impl Frame {
         }
     }
 
-    /// The axes of `joint`, orthonormalised x first (Gram-Schmidt).
+    /// The axes of `joint`, orthonormalised x first (Gram-Schmidt); x and y times the sign of the determinant.
     #[inline(always)]
     fn of(globals: &Globals, joint: JointId) -> Self {
         let [r0, r1, r2, _] = &globals.slots()[joint.index()].0;
@@ -123,4 +123,60 @@ pub(crate) fn vector(globals: &Globals, joint: JointId, own: Vec3) -> Vec3 {
 #[inline(always)]
 pub(crate) fn is_finite(vector: &Vec3) -> bool {
     vector.iter().all(|v| v.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use anim_math::Transform;
+    use anim_math::random::Random;
+    use anim_skeleton::JointSpec;
+
+    use super::*;
+
+    /// One joint, turned and scaled.
+    fn globals(rotation: Quat, scale: Vec3) -> (Globals, JointId) {
+        let rest = Transform {
+            rotation,
+            scale,
+            ..Transform::IDENTITY
+        };
+        let skeleton = Skeleton::new(vec![JointSpec {
+            name: None,
+            parent: None,
+            rest,
+        }])
+        .unwrap();
+        let mut globals = Globals::new(&skeleton);
+        skeleton.globals(skeleton.rest(), &mut globals);
+        (globals, skeleton.joint(0))
+    }
+
+    #[test]
+    fn axes_are_orthonormal_and_right_handed_whatever_the_scale() {
+        let mut random = Random::new(1, 0, 0);
+        let sizes = [1.0, -1.0, 0.01, -30.0, 1e-12, 1e12, 0.0];
+        for x in sizes {
+            for y in sizes {
+                for z in sizes {
+                    let turn = quat::exp(random.on_sphere() * 2.0);
+                    let (globals, joint) = globals(turn, Vec3::new(x, y, z));
+                    let Frame { x, y, z } = Frame::of(&globals, joint);
+                    assert!((x.cross(&y) - z).norm() < 1e-6 && (y.cross(&z) - x).norm() < 1e-6);
+                    assert!((x.norm() - 1.0).abs() < 1e-6 && (y.norm() - 1.0).abs() < 1e-6);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn both_ways_to_the_axes_agree() {
+        let mut random = Random::new(2, 0, 0);
+        for scale in [1.0, -1.0].map(|x| Vec3::new(2.0 * x, 0.5, 3.0)) {
+            let (globals, joint) = globals(quat::exp(random.on_sphere()), scale);
+            let (a, b) = (Frame::of(&globals, joint), Frame::of_flat(&globals, joint));
+            for (a, b) in [(a.x, b.x), (a.y, b.y), (a.z, b.z)] {
+                assert!((a - b).norm() < 1e-6);
+            }
+        }
+    }
 }

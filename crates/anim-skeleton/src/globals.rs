@@ -222,53 +222,19 @@ fn compose<S: Simd>(simd: S, parent: &GlobalSlot, local: [[f32; 4]; 3]) -> [[f32
     let l1 = f32x4::load_array(simd, local[1]);
     let l2 = f32x4::load_array(simd, local[2]);
     let [x, y, z, _] = &parent.0;
-    let mut rows = [[0.0; 4]; 3];
-    if has_wide_shuffles(simd) {
-        // Two rows at once: fewer instructions, the same operations in the same order.
-        let pair = f32x8::from_slice(simd, &parent.0.as_flattened()[..8]);
-        let mut sum = f32x8::block_splat(l0) * pair.swizzle_dyn_within_blocks(splat_bytes(0))
-            + f32x8::block_splat(l1) * pair.swizzle_dyn_within_blocks(splat_bytes(1))
-            + f32x8::block_splat(l2) * pair.swizzle_dyn_within_blocks(splat_bytes(2));
-        let zero = f32x8::splat(simd, 0.0);
-        let last = f32x8::load_array(simd, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]).simd_gt(zero);
-        sum += simd.select_f32x8(last, pair, zero);
-        sum.store_slice(rows[..2].as_flattened_mut());
-        compose_row(simd, z, [l0, l1, l2], &mut rows[2]);
-    } else {
-        compose_row(simd, x, [l0, l1, l2], &mut rows[0]);
-        compose_row(simd, y, [l0, l1, l2], &mut rows[1]);
-        compose_row(simd, z, [l0, l1, l2], &mut rows[2]);
-    }
-    rows
+    [
+        compose_row(simd, x, [l0, l1, l2]),
+        compose_row(simd, y, [l0, l1, l2]),
+        compose_row(simd, z, [l0, l1, l2]),
+    ]
 }
 
 #[inline(always)]
-fn compose_row<S: Simd>(simd: S, p: &[f32; 4], [l0, l1, l2]: [f32x4<S>; 3], row: &mut [f32; 4]) {
+fn compose_row<S: Simd>(simd: S, p: &[f32; 4], [l0, l1, l2]: [f32x4<S>; 3]) -> [f32; 4] {
     let turned = l0 * f32x4::splat(simd, p[0])
         + l1 * f32x4::splat(simd, p[1])
         + l2 * f32x4::splat(simd, p[2]);
-    let translation = f32x4::load_array(simd, [0.0, 0.0, 0.0, p[3]]);
-    (turned + translation).store_array(row);
-}
-
-/// True if shuffling eight lanes by bytes is one instruction.
-#[inline(always)]
-fn has_wide_shuffles<S: Simd>(simd: S) -> bool {
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    return simd.level().as_avx2().is_some();
-    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-    return false;
-}
-
-/// The bytes of one column of each row, four times.
-const fn splat_bytes(column: u8) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    let mut place = 0;
-    while place < 32 {
-        bytes[place] = 4 * column + place as u8 % 4;
-        place += 1;
-    }
-    bytes
+    (turned + f32x4::load_array(simd, [0.0, 0.0, 0.0, p[3]])).into()
 }
 
 /// `parent_from_joint` of eight joints: for each row of the matrices, eight times four columns.
