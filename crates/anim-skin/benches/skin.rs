@@ -12,7 +12,7 @@ use anim_geom::{Mesh, Vertices};
 use anim_math::lanes::Level;
 use anim_math::{Affine, Transform, Vec3, quat};
 use anim_skeleton::{Globals, JointSpec, Skeleton};
-use anim_skin::{Influences, MorphTarget, Palette, SkinnedMesh, VertexBlocks};
+use anim_skin::{DualPalette, Influences, MorphTarget, Palette, SkinnedMesh, VertexBlocks};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 const LIMBS: usize = 10;
@@ -152,6 +152,25 @@ fn skin(criterion: &mut Criterion) {
             bencher.iter(|| skin.linear(skin.rest(), black_box(palette), &mut out));
         });
     }
+    let mut motions = DualPalette::new(JOINTS);
+    tubes.dual_palette(&palette, &mut motions);
+    let mut stretched_motions = motions.clone();
+    tubes.dual_palette(&stretched, &mut stretched_motions);
+    let cases = [
+        ("dual_quaternion/10k", &tubes, &motions),
+        (
+            "dual_quaternion_baseline/10k",
+            &tubes.clone().with_level(Level::baseline()),
+            &motions,
+        ),
+        ("dual_quaternion_stretched/10k", &tubes, &stretched_motions),
+        ("dual_quaternion_random4/10k", &random, &motions),
+    ];
+    for (name, skin, motions) in cases {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| skin.dual_quaternion(skin.rest(), black_box(motions), &mut out));
+        });
+    }
     for (name, weight) in [("morph/10k", 0.5), ("morph_at_rest/10k", 0.0)] {
         let weights = [weight; 52];
         group.bench_function(name, |bencher| {
@@ -166,6 +185,14 @@ fn skin(criterion: &mut Criterion) {
     group.bench_function("palette/60", |bencher| {
         bencher.iter(|| tubes.palette(black_box(&globals), &mut palette));
     });
+    for (name, palette) in [
+        ("dual_palette/60", &palette),
+        ("dual_palette_stretched/60", &stretched),
+    ] {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| tubes.dual_palette(black_box(palette), &mut motions));
+        });
+    }
     group.finish();
 }
 

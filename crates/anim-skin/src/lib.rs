@@ -4,7 +4,8 @@
 //! remapped once. [`VertexBlocks`] is what a frame writes, [`Palette`] the matrices between the two.
 //!
 //! One frame is three calls, none of which allocates: [`SkinnedMesh::morph`] displaces the rest vertices,
-//! [`SkinnedMesh::palette`] turns a pose into `model_from_bind` matrices, [`SkinnedMesh::linear`] moves the vertices.
+//! [`SkinnedMesh::palette`] turns a pose into `model_from_bind` matrices, [`SkinnedMesh::linear`] moves the vertices. Where
+//! joints twist, [`SkinnedMesh::dual_palette`] and [`SkinnedMesh::dual_quaternion`] take the place of the last.
 //! All work in model space: a character a kilometre from the origin is as exact as one at it.
 //!
 //! ```
@@ -31,6 +32,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod dual_palette;
+pub mod dual_quaternion;
 mod error;
 pub mod influences;
 pub mod linear;
@@ -42,6 +45,7 @@ mod vectors;
 pub mod vertex_blocks;
 pub mod weight_rows;
 
+pub use dual_palette::DualPalette;
 pub use error::SkinError;
 pub use influences::Influences;
 pub use morph::MorphTarget;

@@ -161,7 +161,7 @@ fn blend_blocks<S: Simd, const COFACTORS: bool>(
 
 /// The weighted sums of matrices, one a lane.
 #[inline(always)]
-fn blend<S: Simd>(
+pub(crate) fn blend<S: Simd>(
     simd: S,
     joints: &[u16],
     weights: &[WeightLanes],
@@ -201,12 +201,12 @@ fn kinds_of(joints: &[u16], kinds: &[u8]) -> u8 {
 
 /// Eight matrices, by rows, times eight vectors.
 #[inline(always)]
-fn product<S: Simd>([x, y, z]: [Vectors<S>; 3], vectors: Vectors<S>) -> Vectors<S> {
+pub(crate) fn product<S: Simd>([x, y, z]: [Vectors<S>; 3], vectors: Vectors<S>) -> Vectors<S> {
     [dot(x, vectors), dot(y, vectors), dot(z, vectors)]
 }
 
 /// The cofactor matrices of eight matrices, by rows.
 #[inline(always)]
-fn cofactors<S: Simd>([x, y, z]: [Vectors<S>; 3]) -> [Vectors<S>; 3] {
+pub(crate) fn cofactors<S: Simd>([x, y, z]: [Vectors<S>; 3]) -> [Vectors<S>; 3] {
     [cross(y, z), cross(z, x), cross(x, y)]
 }

@@ -1,0 +1,292 @@
+//! The dual quaternion palette: the rigid motion of each joint of a skin, and the stretch that goes before it.
+//!
+//! Dual quaternions hold no scale, so `model_from_bind = motion · stretch`: the stretch S is the symmetric factor of the
+//! polar decomposition A = R·S, taken about the joint's place in the bind pose, and the motion is what remains. Made from
+//! a [`Palette`] once a frame for [`SkinnedMesh::dual_quaternion`].
+//!
+//! ```
+//! use anim_math::{Affine, Transform, Vec3};
+//! # use anim_geom::Mesh;
+//! # use anim_skeleton::{JointSpec, Skeleton};
+//! # use anim_skin::{DualPalette, Influences, SkinnedMesh};
+//! # let skeleton = Skeleton::new(vec![JointSpec { name: None, parent: None, rest: Transform::IDENTITY }])?;
+//! # let skin = SkinnedMesh::new(
+//! #     &Mesh::default(), &[skeleton.joint(0)], &[Affine::IDENTITY], &Influences::rigid(0), &[])?;
+//! let mut palette = skin.palette_buffer();
+//! let mut motions = DualPalette::new(palette.len());
+//! palette.set(0, Transform { scale: Vec3::new(1.0, 2.0, 1.0), ..Transform::from_translation(Vec3::x()) }.into());
+//! skin.dual_palette(&palette, &mut motions);
+//! assert_eq!(motions.motion(0).translation(), Vec3::x());
+//! assert_eq!(motions.stretch(0).linear.diagonal(), Vec3::new(1.0, 2.0, 1.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use anim_math::nalgebra::{Matrix3, Quaternion, Rotation3};
+use anim_math::{Affine, DualQuat, Mat3, Quat, Vec3};
+use anim_skeleton::globals::GlobalSlot;
+
+use crate::{Palette, SkinnedMesh};
+
+/// Largest entry of AᵀA − I up to which A counts as a rotation.
+///
+/// Positions are off by less than half of that times the distance to the joint, 10 µm at a metre.
+const RIGID: f32 = 2e-5;
+
+/// Below this share of |A|³ a determinant says nothing about the rotation.
+const SINGULAR: f64 = 1e-9;
+
+/// x, y, z, w of the real part, then of the dual part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(32))]
+pub(crate) struct MotionSlot(pub(crate) [f32; 8]);
+
+/// `model_from_bind` of each joint of a skin's list as a stretch followed by a rigid motion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DualPalette {
+    pub(crate) motions: Vec<MotionSlot>,
+    stretches: Vec<GlobalSlot>,
+    stretched: Vec<bool>,
+    any_stretched: bool,
+    mirrored: bool,
+}
+
+impl DualPalette {
+    /// Identities for a skin with `joint_count` joints.
+    pub fn new(joint_count: usize) -> Self {
+        Self {
+            motions: vec![DualQuat::IDENTITY.into(); joint_count],
+            stretches: vec![GlobalSlot::IDENTITY; joint_count],
+            stretched: vec![false; joint_count],
+            any_stretched: false,
+            mirrored: false,
+        }
+    }
+
+    /// Number of joints.
+    pub fn len(&self) -> usize {
+        self.motions.len()
+    }
+
+    /// True without joints.
+    pub fn is_empty(&self) -> bool {
+        self.motions.is_empty()
+    }
+
+    /// The rigid motion of the joint at `place` of the skin's list, applied after the stretch.
+    pub fn motion(&self, place: usize) -> DualQuat {
+        let [x, y, z, w, dual @ ..] = self.motions[place].0;
+        DualQuat {
+            real: Quaternion::new(w, x, y, z),
+            dual: Quaternion::from(dual),
+        }
+    }
+
+    /// The stretch of the joint at `place` of the skin's list, in bind space; the identity if the joint is rigid.
+    pub fn stretch(&self, place: usize) -> Affine {
+        self.stretches[place].into()
+    }
+
+    /// True if every matrix mirrors: the motions then are those of the image in the plane x = 0 of model space.
+    pub fn is_mirrored(&self) -> bool {
+        self.mirrored
+    }
+
+    /// The stretches.
+    pub(crate) fn stretches(&self) -> &[GlobalSlot] {
+        &self.stretches
+    }
+
+    /// Whether each joint stretches.
+    pub(crate) fn stretched(&self) -> &[bool] {
+        &self.stretched
+    }
+
+    /// True if any joint stretches.
+    pub(crate) fn any_stretched(&self) -> bool {
+        self.any_stretched
+    }
+}
+
+impl SkinnedMesh {
+    /// Splits the matrices of `palette` into stretches and rigid motions; O(joints), without allocating.
+    ///
+    /// The product of both is the matrix, to rounding, whatever the matrix: uneven, sheared, mirrored or collapsed.
+    /// Mirrors are treated as [`dual_quaternion`](crate::dual_quaternion) says.
+    ///
+    /// Source: Kavan, Collins, Žára, O'Sullivan, "Geometric skinning with approximate dual quaternion blending", TOG
+    /// 2008, on motions with scale (two phases).
+    ///
+    /// # Panics
+    ///
+    /// If `palette` or `out` has another number of joints than this skin.
+    pub fn dual_palette(&self, palette: &Palette, out: &mut DualPalette) {
+        let joint_count = self.joints().len();
+        assert_eq!(palette.len(), joint_count, "palette of another skin");
+        assert_eq!(out.len(), joint_count, "dual palette of another skin");
+        out.any_stretched = false;
+        out.mirrored = (0..joint_count).all(|place| palette.get(place).linear.determinant() < 0.0);
+        for (place, bind) in self.joint_from_bind().iter().enumerate() {
+            let mut matrix = palette.get(place);
+            if out.mirrored {
+                matrix = mirrored(matrix);
+            }
+            let split = match rigid(&matrix) {
+                Some(motion) => (motion, Affine::IDENTITY),
+                None => split(&matrix, (*bind).into()),
+            };
+            out.motions[place] = split.0.into();
+            out.stretches[place] = split.1.into();
+            out.stretched[place] = split.1 != Affine::IDENTITY;
+            out.any_stretched |= out.stretched[place];
+        }
+    }
+}
+
+impl From<DualQuat> for MotionSlot {
+    fn from(motion: DualQuat) -> Self {
+        let (real, dual) = (motion.real.coords, motion.dual.coords);
+        Self([
+            real.x, real.y, real.z, real.w, dual.x, dual.y, dual.z, dual.w,
+        ])
+    }
+}
+
+/// `matrix`, then a mirror in the plane x = 0.
+fn mirrored(matrix: Affine) -> Affine {
+    let mut image = matrix;
+    image.linear.row_mut(0).neg_mut();
+    image.translation.x = -image.translation.x;
+    image
+}
+
+/// The motion of a matrix that is a rotation and a translation, or `None`.
+fn rigid(matrix: &Affine) -> Option<DualQuat> {
+    let linear = matrix.linear;
+    let excess = linear.tr_mul(&linear) - Mat3::identity();
+    let is_rotation = excess.iter().all(|entry| entry.abs() <= RIGID);
+    (is_rotation && linear.determinant() > 0.0)
+        .then(|| DualQuat::new(rotation(linear), matrix.translation))
+}
+
+/// The motion and the stretch of any matrix; about the joint's place in the bind pose, where that exists.
+fn split(matrix: &Affine, joint_from_bind: Affine) -> (DualQuat, Affine) {
+    let turn = polar_rotation(matrix.linear.cast()).map_or_else(
+        || matrix.to_transform().rotation,
+        |turn| rotation(turn.cast()),
+    );
+    // Whatever the rotation is, this stretch makes their product the matrix.
+    let linear = turn.to_rotation_matrix().matrix().tr_mul(&matrix.linear);
+    let center = joint_from_bind
+        .inverse()
+        .map_or_else(Vec3::zeros, |bind_from_joint| bind_from_joint.translation);
+    let offset = center - linear * center;
+    let motion = DualQuat::new(turn, matrix.translation - turn * offset);
+    let stretch = Affine {
+        linear,
+        translation: offset,
+    };
+    (motion, stretch)
+}
+
+/// The unit quaternion of a matrix that is a rotation but for rounding.
+fn rotation(linear: Mat3) -> Quat {
+    let turn = Quat::from_rotation_matrix(&Rotation3::from_matrix_unchecked(linear));
+    Quat::new_normalize(turn.into_inner())
+}
+
+/// The rotation U of ±A = U·P, P positive definite, the sign that of det A; `None` if A is nearly singular or not finite.
+///
+/// X ← ½ (γ X + X⁻ᵀ / γ) with γ² = |X⁻¹| / |X|, which converges quadratically from anywhere.
+///
+/// Source: Higham, "Computing the polar decomposition", SIAM J. Sci. Stat. Comput. 1986, section 3.
+fn polar_rotation(linear: Matrix3<f64>) -> Option<Matrix3<f64>> {
+    let size = linear.norm();
+    let determinant = linear.determinant();
+    let regular = determinant.abs() > SINGULAR * size * size * size;
+    if !(regular && size.is_finite()) {
+        return None;
+    }
+    let mut turn = linear * determinant.signum();
+    // Condition numbers up to 1e9 are spent within ten steps.
+    for _ in 0..20 {
+        let inverse = turn.try_inverse()?;
+        let gamma = (inverse.norm() / turn.norm()).sqrt();
+        let next = (turn * gamma + inverse.transpose() / gamma) * 0.5;
+        let change = (next - turn).norm();
+        turn = next;
+        // The next change would be half the square of this one.
+        if change < 1e-5 {
+            break;
+        }
+    }
+    Some(turn)
+}
+
+#[cfg(test)]
+mod tests {
+    use anim_math::quat;
+
+    use super::*;
+
+    fn check(linear: Mat3) -> (DualQuat, Affine) {
+        let matrix = Affine {
+            linear,
+            translation: Vec3::new(0.5, -1.0, 2.0),
+        };
+        let bind = Affine {
+            translation: Vec3::new(-1.0, 2.0, 0.5),
+            ..Affine::IDENTITY
+        };
+        let (motion, stretch) = split(&matrix, bind);
+        let product = motion.to_affine() * stretch;
+        // Two products of three terms and the quaternion's rounding, each of the size of the matrix and of the offset.
+        let tolerance = 32.0 * f32::EPSILON * (1.0 + linear.norm()) * 3.0;
+        assert!((product.linear - linear).norm() < tolerance, "{linear}");
+        assert!((product.translation - matrix.translation).norm() < tolerance);
+        assert!((motion.real.norm() - 1.0).abs() < 4.0 * f32::EPSILON);
+        (motion, stretch)
+    }
+
+    #[test]
+    fn the_product_of_motion_and_stretch_is_the_matrix() {
+        let turn = quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), 2.0).to_rotation_matrix();
+        let turn = turn.into_inner();
+        let shear = Mat3::new(1.0, 0.7, 0.0, 0.0, 2.0, 0.0, 0.3, 0.0, 0.5);
+        for linear in [shear, turn * shear, -shear, turn * 0.01, turn * 100.0] {
+            let (_, stretch) = check(linear);
+            let skew = stretch.linear - stretch.linear.transpose();
+            assert!(
+                skew.norm() < 16.0 * f32::EPSILON * linear.norm(),
+                "symmetric"
+            );
+        }
+        for flat in [[1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]] {
+            check(turn * Mat3::from_diagonal(&Vec3::from(flat)));
+        }
+    }
+
+    #[test]
+    fn scale_and_rotation_come_apart() {
+        let turn = quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), 2.0);
+        let scale = Mat3::from_diagonal(&Vec3::new(1.0, 3.0, 0.5));
+        let (motion, stretch) = check(turn.to_rotation_matrix().matrix() * scale);
+        assert!(quat::angle_between(motion.rotation(), turn) < 2e-3);
+        assert!(motion.real.dot(&turn).abs() > 1.0 - 4.0 * f32::EPSILON);
+        assert!((stretch.linear - scale).norm() < 32.0 * f32::EPSILON);
+        // About the joint, at (1, -2, -0.5) in the bind pose.
+        let joint = Vec3::new(1.0, -2.0, -0.5);
+        assert!((stretch.transform_point(joint) - joint).norm() < 32.0 * f32::EPSILON);
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_passed_on() {
+        let (_, stretch) = split(
+            &Affine {
+                linear: Mat3::identity() * f32::NAN,
+                ..Affine::IDENTITY
+            },
+            Affine::IDENTITY,
+        );
+        assert!(stretch.linear[(0, 0)].is_nan());
+    }
+}
