@@ -18,12 +18,14 @@
 pub mod clock;
 mod error;
 pub mod interpolate;
+pub mod tangents;
 pub mod track;
 pub mod wide;
 
 pub use clock::{FrameClock, Shutter};
 pub use error::CurveError;
-pub use interpolate::Interpolate;
+pub use interpolate::{Interpolate, Linear};
+pub use tangents::Tcb;
 pub use track::{Cursor, Interpolation, Key, Track, TrackSpec};
 pub use wide::{WideTrack, WideTrackSpec};
 
