@@ -57,4 +57,14 @@ pub enum CurveError {
         /// How long it stays open, frames.
         exposure: f64,
     },
+    /// The handle of an easing curve: time must stay between the ends, and the value be finite.
+    #[error("handle {handle}: ({x}, {y}) needs x from 0 to 1 and a finite y")]
+    Handle {
+        /// 0 for the first, 1 for the second.
+        handle: usize,
+        /// Its time, 0 to 1.
+        x: f32,
+        /// Its value.
+        y: f32,
+    },
 }

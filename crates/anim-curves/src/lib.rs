@@ -15,14 +15,18 @@
 //! # Ok::<(), anim_curves::CurveError>(())
 //! ```
 
+pub mod bezier;
 pub mod clock;
+pub mod easing;
 mod error;
 pub mod interpolate;
 pub mod tangents;
 pub mod track;
 pub mod wide;
 
+pub use bezier::{Bezier, WeightedSpan};
 pub use clock::{FrameClock, Shutter};
+pub use easing::{CubicBezier, Easing, Shape};
 pub use error::CurveError;
 pub use interpolate::{Interpolate, Linear};
 pub use tangents::Tcb;
