@@ -67,4 +67,22 @@ pub enum CurveError {
         /// Its value.
         y: f32,
     },
+    /// Arc length needs a range and an accuracy.
+    #[error(
+        "arc length from {start} to {end} within {accuracy} m needs start < end and an accuracy over zero"
+    )]
+    ArcLength {
+        /// First parameter.
+        start: f32,
+        /// Last parameter.
+        end: f32,
+        /// Accuracy asked for, m.
+        accuracy: f32,
+    },
+    /// A curve that is NaN or infinite somewhere.
+    #[error("the curve's point at {parameter} is not finite")]
+    Point {
+        /// Where.
+        parameter: f32,
+    },
 }

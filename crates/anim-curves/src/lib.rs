@@ -15,6 +15,7 @@
 //! # Ok::<(), anim_curves::CurveError>(())
 //! ```
 
+pub mod arc_length;
 pub mod bezier;
 pub mod clock;
 pub mod easing;
@@ -25,6 +26,7 @@ pub mod tangents;
 pub mod track;
 pub mod wide;
 
+pub use arc_length::ArcLength;
 pub use bezier::{Bezier, WeightedSpan};
 pub use clock::{FrameClock, Shutter};
 pub use easing::{CubicBezier, Easing, Shape};
