@@ -85,4 +85,20 @@ pub enum CurveError {
         /// Where.
         parameter: f32,
     },
+    /// A cubic B-spline needs four control points.
+    #[error("a cubic B-spline needs 4 control points, found {found}")]
+    Controls {
+        /// Number of control points given.
+        found: usize,
+    },
+    /// Knots of the wrong number, falling, not finite, or all at one place.
+    #[error(
+        "knots: {expected} finite ones that never fall and span a range are needed, found {found}"
+    )]
+    Knots {
+        /// Four more than control points.
+        expected: usize,
+        /// Number of knots given.
+        found: usize,
+    },
 }
