@@ -57,4 +57,48 @@ pub enum CurveError {
         /// How long it stays open, frames.
         exposure: f64,
     },
+    /// The handle of an easing curve: time must stay between the ends, and the value be finite.
+    #[error("handle {handle}: ({x}, {y}) needs x from 0 to 1 and a finite y")]
+    Handle {
+        /// 0 for the first, 1 for the second.
+        handle: usize,
+        /// Its time, 0 to 1.
+        x: f32,
+        /// Its value.
+        y: f32,
+    },
+    /// Arc length needs a range and an accuracy.
+    #[error(
+        "arc length from {start} to {end} within {accuracy} m needs start < end and an accuracy over zero"
+    )]
+    ArcLength {
+        /// First parameter.
+        start: f32,
+        /// Last parameter.
+        end: f32,
+        /// Accuracy asked for, m.
+        accuracy: f32,
+    },
+    /// A curve that is NaN or infinite somewhere.
+    #[error("the curve's point at {parameter} is not finite")]
+    Point {
+        /// Where.
+        parameter: f32,
+    },
+    /// A cubic B-spline needs four control points.
+    #[error("a cubic B-spline needs 4 control points, found {found}")]
+    Controls {
+        /// Number of control points given.
+        found: usize,
+    },
+    /// Knots of the wrong number, falling, not finite, or all at one place.
+    #[error(
+        "knots: {expected} finite ones that never fall and span a range are needed, found {found}"
+    )]
+    Knots {
+        /// Four more than control points.
+        expected: usize,
+        /// Number of knots given.
+        found: usize,
+    },
 }

@@ -12,6 +12,7 @@
 //! ```
 
 use std::fmt;
+use std::ops::{Add, Mul, Sub};
 
 use anim_math::{Quat, quat};
 use nalgebra::{Quaternion, SVector, Vector4};
@@ -49,6 +50,26 @@ pub trait Interpolate: Copy + fmt::Debug + PartialEq + Serialize + DeserializeOw
 
     /// True if no component of a velocity is NaN or infinite.
     fn is_velocity_finite(velocity: &Self::Velocity) -> bool;
+}
+
+/// A value of a vector space, which is its own velocity: numbers and vectors, not rotations.
+pub trait Linear:
+    Interpolate<Velocity = Self> + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self>
+{
+    /// `combine` of each component of `self` with the same one of `other`.
+    fn zip_with(self, other: Self, combine: impl Fn(f32, f32) -> f32) -> Self;
+}
+
+impl Linear for f32 {
+    fn zip_with(self, other: Self, combine: impl Fn(f32, f32) -> f32) -> Self {
+        combine(self, other)
+    }
+}
+
+impl<const N: usize> Linear for SVector<f32, N> {
+    fn zip_with(self, other: Self, combine: impl Fn(f32, f32) -> f32) -> Self {
+        self.zip_map(&other, combine)
+    }
 }
 
 /// How far `time` is from `start` (0) to `end` (1); in f64, where no span of f32 overflows.

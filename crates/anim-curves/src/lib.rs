@@ -3,6 +3,10 @@
 //! A [`Track`] is the exact curve that tools edit and the run-time clip is baked from; it interpolates every value in
 //! its own space through [`Interpolate`]. [`WideTrack`] does the same for k scalars a key, such as morph weights.
 //!
+//! [`tangents`] gives keys their velocities, [`Outside`] says how a curve goes on past them, and [`Easing`] bends a single
+//! move. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at an even speed. [`squad`] is
+//! the smooth way through rotations.
+//!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track};
 //!
@@ -15,15 +19,28 @@
 //! # Ok::<(), anim_curves::CurveError>(())
 //! ```
 
+pub mod arc_length;
+pub mod b_spline;
+pub mod bezier;
 pub mod clock;
+pub mod easing;
 mod error;
+pub mod extrapolate;
 pub mod interpolate;
+pub mod squad;
+pub mod tangents;
 pub mod track;
 pub mod wide;
 
+pub use arc_length::ArcLength;
+pub use b_spline::{BSpline, BSplineSpec};
+pub use bezier::{Bezier, WeightedSpan};
 pub use clock::{FrameClock, Shutter};
+pub use easing::{CubicBezier, Easing, Shape};
 pub use error::CurveError;
-pub use interpolate::Interpolate;
+pub use extrapolate::{Extrapolation, Mapped, Outside};
+pub use interpolate::{Interpolate, Linear};
+pub use tangents::Tcb;
 pub use track::{Cursor, Interpolation, Key, Track, TrackSpec};
 pub use wide::{WideTrack, WideTrackSpec};
 
