@@ -195,6 +195,74 @@ fn a_scene_that_is_wrong_is_refused_with_the_place() {
         r#"{ "characters": [{ "file": "builtin:humanoid", "clips": [{ "clip": "fly" }] }] }"#,
         "walk",
     );
+    let refuse_figure = |name: &str, fields: &str, place: &str| {
+        let text = format!(
+            r#"{{ "targets": {{ "ball": {{ "track": {{ "keys": [{{ "time": 0, "value": [0, 1, 1] }}] }} }} }},
+            "characters": [{{ "file": "builtin:humanoid", {fields} }}] }}"#
+        );
+        refuse(name, &text, place);
+    };
+    let at = |path: &str| format!("/characters/0/{path}: ");
+    refuse_figure(
+        "start.json",
+        r#""clips": [{ "clip": "walk", "start": 1e39 }]"#,
+        &at("clips/0/start"),
+    );
+    refuse_figure(
+        "legless.json",
+        r#""feet": { "hips": "hips", "feet": [{ "ankle": "root" }] }"#,
+        &at("feet/feet/0"),
+    );
+    refuse_figure(
+        "axes.json",
+        r#""goals": [{ "look_at": { "joint": "head", "target": "ball", "forward": [0, 0, 0], "up": [0, 1, 0] } }]"#,
+        &at("goals/0"),
+    );
+    refuse_figure(
+        "nobody.json",
+        r#""goals": [{ "reach": { "end": "hand_l", "target": "bell" } }]"#,
+        &at("goals/0"),
+    );
+    refuse_figure(
+        "pins.json",
+        r#""cloth": [{ "node": "cape", "pins": { "vertices": [4000000000] } }]"#,
+        &at("cloth/0/pins"),
+    );
+    refuse_figure(
+        "twice.json",
+        r#""cloth": [{ "node": "cape", "pins": { "top": 0.02 } }, { "node": "cape", "pins": { "top": 0.02 } }]"#,
+        &at("cloth/1/node"),
+    );
+    refuse_figure(
+        "density.json",
+        r#""cloth": [{ "node": "cape", "pins": { "top": 0.02 }, "material": { "density": 0 } }]"#,
+        &at("cloth/0"),
+    );
+    refuse(
+        "waves.json",
+        r#"{ "ground": { "waves": { "amplitude": 1, "wavelength": 0, "half_width": 1, "length": [0, 1] } } }"#,
+        "/ground/waves/wavelength: ",
+    );
+    refuse(
+        "capacity.json",
+        r#"{ "particles": [{ "at": [0, 0, 0], "effect": { "capacity": 4000000000 } }] }"#,
+        "/particles/0/effect: capacity",
+    );
+    refuse(
+        "burst.json",
+        r#"{ "particles": [{ "at": [0, 0, 0], "burst": 4000000000 }] }"#,
+        "/particles/0/burst: ",
+    );
+    refuse(
+        "follow.json",
+        r#"{ "targets": { "ball": { "follow": 3, "track": { "keys": [{ "time": 0, "value": [0, 1, 1] }] } } } }"#,
+        "/targets/ball/follow: ",
+    );
+    refuse(
+        "misspelt.json",
+        r#"{ "particles": [{ "effect": { "life": 3 } }] }"#,
+        "life",
+    );
 }
 
 #[test]
