@@ -58,14 +58,7 @@ impl Baker {
 
     /// Writes all frames; the extension is the format.
     pub(crate) fn write(self, scene: &Scene, path: &Path) -> Result<(), Failure> {
-        let extension = path.extension().unwrap_or_default().to_string_lossy();
-        let format = anim_asset::Format::from_extension(&extension).ok_or_else(|| {
-            Failure::new(
-                path.display().to_string(),
-                "extension",
-                "not one of .glb, .gltf, .pack",
-            )
-        })?;
+        let format = output::character_format(path)?;
         let mut all = Document::default();
         let mut clip = ClipSpec {
             name: Some("baked".to_owned()),

@@ -21,18 +21,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let document = input::document(&args.input)?;
     let target = args.output.display().to_string();
-    let extension = args
-        .output
-        .extension()
-        .unwrap_or_default()
-        .to_string_lossy();
-    let format = anim_asset::Format::from_extension(&extension).ok_or_else(|| {
-        Failure::new(
-            target.as_str(),
-            "extension",
-            "not one of .glb, .gltf, .pack",
-        )
-    })?;
+    let format = output::character_format(&args.output)?;
     output::file(&args.output, &anim_asset::encode(&document, format))?;
     if args.json {
         let lost = [

@@ -181,7 +181,7 @@ pub(crate) fn set_up(
 }
 
 /// A longer run than this many frames must be asked for.
-const MOST_FRAMES: f32 = 100_000.0;
+pub(crate) const MOST_FRAMES: f32 = 100_000.0;
 
 /// The frames of a scene that lasts `duration` seconds: the first at 0, the last before the end; at least one.
 fn frames_of(duration: f32, fps: f32) -> Result<u32, Failure> {
@@ -201,6 +201,14 @@ const SHEET_COLUMNS: usize = 6;
 
 /// Runs a scene to its end and writes what was asked for.
 pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit, Failure> {
+    // A long run is not to fail at its end.
+    args.out
+        .as_deref()
+        .map(output::character_format)
+        .transpose()?;
+    args.sheet
+        .as_deref()
+        .map_or(Ok(()), output::check_picture)?;
     let fps = args.fps.unwrap_or(show.spec.fps);
     if !(fps > 0.0 && fps <= 1000.0) {
         return Err(Failure::option(
@@ -226,7 +234,7 @@ pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit
         .map(|_| Baker::new(fps, std::mem::take(&mut show.documents)));
     let mut sheet = args.sheet.as_ref().map(|_| Sheet::new(frames));
     let progress = Progress::new(frames, args.json || args.quiet);
-    let mut seconds: Vec<[f64; 4]> = Vec::with_capacity(frames as usize);
+    let mut seconds: Vec<[f64; 4]> = Vec::with_capacity(frames.min(MOST_FRAMES as u32) as usize);
     for frame in 0..frames {
         // The first frame shows time 0.
         show.scene.step(if frame == 0 { 0.0 } else { 1.0 / fps });
@@ -271,8 +279,9 @@ fn report(show: &Show, fps: f32, seconds: &[[f64; 4]], written: &[String]) -> Va
             .copied()
     };
     let mean = |stage: usize| {
-        seconds.iter().map(|stages| stages[stage]).sum::<f64>() * 1000.0
-            / seconds.len().max(1) as f64
+        // The sum of nothing is −0.
+        let sum: f64 = seconds.iter().map(|stages| stages[stage]).sum();
+        (sum + 0.0) * 1000.0 / seconds.len().max(1) as f64
     };
     let engine = &show.scene.engine;
     json!({
@@ -313,7 +322,7 @@ fn table(report: &Value, seconds: &[[f64; 4]]) -> String {
         number("stages_ms", "ik"),
         number("stages_ms", "simulate"),
         number("stages_ms", "skin"),
-        ["animate", "ik", "simulate", "skin"].iter().map(|stage| number("stages_ms", stage)).sum::<f64>(),
+        ["animate", "ik", "simulate", "skin"].iter().map(|stage| number("stages_ms", stage)).sum::<f64>() + 0.0,
         number("frame_ms", "median"),
         number("frame_ms", "p95"),
         number("frame_ms", "max"),

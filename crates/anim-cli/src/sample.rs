@@ -218,18 +218,28 @@ fn bounds(positions: &[Vec3]) -> Value {
 
 /// Where the joints are, for people.
 fn summary(value: &Value, skeleton: &Skeleton) -> String {
-    let mut text = format!(
-        "clip {} of {}, {} s\n",
-        value["clip"], value["clips"], value["duration"]
-    );
+    let mut text = match value["clip"].as_str() {
+        Some(clip) => format!(
+            "clip '{}', one of {}, {:.3} s\n",
+            output::printable(clip),
+            value["clips"],
+            value["duration"].as_f64().unwrap_or_default()
+        ),
+        None => "no clips: the rest pose\n".to_owned(),
+    };
     if let Some(error) = value.get("baked_error_mm") {
         text.push_str(&format!(
-            "baked at {} Hz, {} bytes, largest error {error} mm\n",
-            value["baked_rate_hz"], value["baked_bytes"]
+            "baked at {:.1} Hz, {} bytes, largest error {:.3} mm\n",
+            value["baked_rate_hz"].as_f64().unwrap_or_default(),
+            value["baked_bytes"],
+            error.as_f64().unwrap_or(f64::NAN)
         ));
     }
     for sample in value["samples"].as_array().into_iter().flatten() {
-        text.push_str(&format!("time {} s\n", sample["time"]));
+        text.push_str(&format!(
+            "time {} s: node, world position m, name\n",
+            sample["time"]
+        ));
         for (node, matrix) in sample["nodes"].as_object().into_iter().flatten() {
             let joint = node.parse().map(|source: usize| skeleton.joint(source));
             let name = joint
@@ -238,10 +248,11 @@ fn summary(value: &Value, skeleton: &Skeleton) -> String {
                 .unwrap_or("");
             let at = |row: usize| matrix[12 + row].as_f64().unwrap_or(f64::NAN);
             text.push_str(&format!(
-                "  #{node:<4} {:>10.4} {:>10.4} {:>10.4}  {name}\n",
+                "  #{node:<4} {:>10.4} {:>10.4} {:>10.4}  {}\n",
                 at(0),
                 at(1),
-                at(2)
+                at(2),
+                output::printable(name)
             ));
         }
     }

@@ -169,12 +169,25 @@ fn cloth(place: &str, spec: &ClothUse) -> Result<(), EngineError> {
         let message = "positions, triangles and pinned come from the mesh and 'pins'".to_owned();
         return Err(refusal(&format!("{place}/material"), message));
     }
+    // A thicker cloth would look for contacts with everything at once.
+    range(
+        &format!("{place}/material/thickness"),
+        given.thickness,
+        0.0,
+        1.0,
+    )?;
     let substeps = spec.substeps as f32;
     range(&format!("{place}/substeps"), substeps, 1.0, MOST_SUBSTEPS)
 }
 
 fn particles(place: &str, part: &ParticlesSpec) -> Result<(), EngineError> {
     vector(&format!("{place}/at"), part.at.unwrap_or_default())?;
+    range(
+        &format!("{place}/effect/radius"),
+        part.effect.radius,
+        0.0,
+        100.0,
+    )?;
     range(&format!("{place}/rate"), part.rate, 0.0, MOST_PARTICLES)?;
     range(
         &format!("{place}/burst"),
