@@ -21,6 +21,8 @@ pub(crate) struct Look {
     pub(crate) skeleton: bool,
     /// Draw the edges of triangles.
     pub(crate) wire: bool,
+    /// Height of the floor of a scene without ground, m.
+    pub(crate) floor: f32,
 }
 
 /// Linear RGB of particles and targets.
@@ -53,6 +55,15 @@ pub(crate) fn bounds(scene: &Scene) -> (Vec3, Vec3) {
         (low, high)
     } else {
         (Vec3::repeat(-0.5), Vec3::repeat(0.5))
+    }
+}
+
+/// Where the floor lies: at 0, or under a model that reaches far below that, such as a head about the origin.
+pub(crate) fn floor((low, high): (Vec3, Vec3)) -> f32 {
+    if low.y < -0.1 * (high.y - low.y) {
+        low.y
+    } else {
+        0.0
     }
 }
 
@@ -102,7 +113,7 @@ pub(crate) fn draw_over(
                 ..Style::default()
             },
         ),
-        None => canvas.ground_grid(camera, 3.0 * (high - low).amax()),
+        None => canvas.ground_grid_at(camera, look.floor, 3.0 * (high - low).amax()),
     }
     for (_, actor) in scene.engine.actors() {
         draw_actor(&mut canvas, camera, actor, look);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anim_asset::{AssetError, Document};
+use anim_engine::math::Vec3;
 use anim_engine::scene::CharacterSpec;
 use anim_engine::{Config, EngineError, Scene, SceneSpec, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -227,6 +228,7 @@ pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit
         pitch_deg: show.spec.camera.pitch_deg,
         skeleton: false,
         wire: false,
+        floor: 0.0,
     };
     let mut baker = args
         .out
@@ -345,10 +347,8 @@ fn table(report: &Value, seconds: &[[f64; 4]]) -> String {
 /// Pictures of some frames, time from left to right.
 struct Sheet {
     every: u32,
-    start: Option<(
-        anim_engine::math::Vec3,
-        (anim_engine::math::Vec3, anim_engine::math::Vec3),
-    )>,
+    /// Where the first actor was, the box around all, and the floor.
+    start: Option<(Vec3, (Vec3, Vec3), f32)>,
     images: Vec<anim_view::Image>,
     labels: Vec<String>,
 }
@@ -368,9 +368,11 @@ impl Sheet {
         let place = first
             .map(|actor| actor.world_from_model().translation)
             .unwrap_or_default();
-        let (start, bounds) = *self
-            .start
-            .get_or_insert_with(|| (place, roomy(picture::bounds(scene))));
+        let (start, bounds, floor) = *self.start.get_or_insert_with(|| {
+            let bounds = picture::bounds(scene);
+            (place, roomy(bounds), picture::floor(bounds))
+        });
+        let look = &Look { floor, ..*look };
         if frame.is_multiple_of(self.every) {
             let camera = picture::camera(picture::following(scene, bounds, start), look);
             self.images.push(picture::draw(scene, &camera, look)?);
@@ -385,9 +387,7 @@ impl Sheet {
 }
 
 /// A box with room for arms and legs that move.
-fn roomy(
-    (low, high): (anim_engine::math::Vec3, anim_engine::math::Vec3),
-) -> (anim_engine::math::Vec3, anim_engine::math::Vec3) {
+fn roomy((low, high): (Vec3, Vec3)) -> (Vec3, Vec3) {
     let room = (high - low) * 0.12;
     (low - room, high + room)
 }

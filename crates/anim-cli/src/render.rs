@@ -64,13 +64,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     output::check_picture(&args.out)?;
     let mut show = play::open(&args.file, args.clip.as_deref(), None)?;
-    let look = Look {
+    let mut look = Look {
         width: args.width,
         height: args.height,
         yaw_deg: args.yaw.unwrap_or(show.spec.camera.yaw_deg),
         pitch_deg: args.pitch.unwrap_or(show.spec.camera.pitch_deg),
         skeleton: args.skeleton,
         wire: args.wire,
+        floor: 0.0,
     };
     // Refuses a size that no picture can have before any work is done.
     picture::canvas(&look)?;
@@ -92,7 +93,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         earlier.push(picture::Ghost::of(scene));
     }
     advance(scene, args.time, rate);
-    let camera = picture::camera(picture::bounds(scene), &look);
+    let bounds = picture::bounds(scene);
+    look.floor = picture::floor(bounds);
+    let camera = picture::camera(bounds, &look);
     let image = picture::draw_over(scene, &camera, &look, &earlier)?;
     output::file(&args.out, &image.to_png())?;
     if args.json {

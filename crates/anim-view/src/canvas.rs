@@ -258,13 +258,18 @@ impl Canvas {
     /// `extent`: from the middle to where nothing is left of it, m. Lines are 1 or 5 times a power of ten apart; the
     /// x axis is red, the z axis blue.
     pub fn ground_grid(&mut self, camera: &Camera, extent: f32) {
-        if !(extent > 0.0 && extent.is_finite()) {
+        self.ground_grid_at(camera, 0.0, extent);
+    }
+
+    /// Draws a floor like [`ground_grid`](Self::ground_grid) at y = `height`, m.
+    pub fn ground_grid_at(&mut self, camera: &Camera, height: f32, extent: f32) {
+        if !(extent > 0.0 && extent.is_finite() && height.is_finite()) {
             return;
         }
         let first = self.vertices.len() as u32;
         for (x, z) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)] {
             self.vertices.push(Vertex {
-                position: Vec3::new(x * extent, 0.0, z * extent),
+                position: Vec3::new(x * extent, height, z * extent),
                 normal: Vec3::y(),
                 color: [0.0; 3],
             });
