@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anim_asset::baked::{clip_of_poses, vertex_animation};
-use anim_asset::{Document, Format, MeshSpec, Node, Primitive};
+use anim_asset::{Document, MeshSpec, Node, Primitive};
 use anim_engine::geom::{Mesh, Vertices};
 use anim_engine::math::{Affine, Transform};
 use anim_engine::skeleton::{ClipSpec, MorphChannel, Pose};
@@ -58,7 +58,7 @@ impl Baker {
 
     /// Writes all frames; the extension is the format.
     pub(crate) fn write(self, scene: &Scene, path: &Path) -> Result<(), Failure> {
-        let format = format_of(path)?;
+        let format = output::character_format(path)?;
         let mut all = Document::default();
         let mut clip = ClipSpec {
             name: Some("baked".to_owned()),
@@ -128,19 +128,6 @@ impl Frames {
         }
         Ok(())
     }
-}
-
-/// The format that the extension of a path names.
-pub(crate) fn format_of(path: &Path) -> Result<Format, Failure> {
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    let refuse = || {
-        Failure::new(
-            path.display().to_string(),
-            "extension",
-            "not one of .glb, .gltf, .pack",
-        )
-    };
-    Format::from_extension(&extension).ok_or_else(refuse)
 }
 
 /// Replaces a skinned primitive by one whose morph targets are the simulated frames.

@@ -37,7 +37,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         output::json("check", value)?;
     } else {
         output::findings(&args.file.display().to_string(), &document.findings);
-        output::text(&format!("{errors} errors, {warnings} warnings\n"))?;
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        output::text(&format!(
+            "{errors} error{}, {warnings} warning{}\n",
+            plural(errors),
+            plural(warnings)
+        ))?;
     }
     Ok(if errors > 0 {
         Exit::Findings

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::output::{Exit, Failure};
-use crate::{bake, input, output};
+use crate::{input, output};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -19,7 +19,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let format = bake::format_of(&args.output)?;
+    let format = output::character_format(&args.output)?;
     let document = input::document(&args.input)?;
     let target = args.output.display().to_string();
     output::file(&args.output, &anim_asset::encode(&document, format))?;

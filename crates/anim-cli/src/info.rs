@@ -71,33 +71,79 @@ fn describe(document: &Document, file: &str) -> Value {
     })
 }
 
-/// The object as lines of key and value, lists of objects as rows.
+/// The same for people: what there is in lines, then the clips, then what is wrong.
 fn table(value: &Value) -> String {
-    let mut text = String::new();
-    for (key, value) in value.as_object().into_iter().flatten() {
-        match value {
-            Value::Array(rows) if rows.is_empty() => {}
-            Value::Array(rows) => {
-                text.push_str(&format!("{key} ({})\n", rows.len()));
-                for row in rows {
-                    let cells = row.as_object().map(|cells| {
-                        cells
-                            .iter()
-                            .map(|(key, value)| format!("{key} {}", plain(value)))
-                            .collect::<Vec<_>>()
-                            .join("  ")
-                    });
-                    text.push_str(&format!("  {}\n", cells.unwrap_or_else(|| plain(row))));
-                }
-            }
-            value => text.push_str(&format!("{key:<14}{}\n", plain(value))),
-        }
+    let count = |key: &str, one: &str| {
+        let count = value[key].as_u64().unwrap_or_default();
+        format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+    };
+    let mut text = format!(
+        "{}: {}, {}\n",
+        plain(&value["file"]),
+        plain(&value["format"]),
+        plain(&value["up"])
+    );
+    let mut line = |name: &str, text_of: String| text.push_str(&format!("  {name:<9}{text_of}\n"));
+    line(
+        "nodes",
+        format!("{}, {}", count("nodes", "node"), count("roots", "root")),
+    );
+    line(
+        "skins",
+        format!("{}, {}", count("skins", "skin"), count("joints", "joint")),
+    );
+    let sizes = [count("vertices", "vertex"), count("triangles", "triangle")];
+    let sizes = sizes.join(", ").replace("vertexs", "vertices");
+    line(
+        "meshes",
+        format!(
+            "{}, {sizes}",
+            count("meshes", "mesh").replace("meshs", "meshes")
+        ),
+    );
+    let names: Vec<String> = rows(value, "morph_targets").map(plain).collect();
+    if !names.is_empty() {
+        line("shapes", format!("{}: {}", names.len(), names.join(", ")));
+    }
+    let clips: Vec<&Value> = rows(value, "clips").collect();
+    line("clips", clips.len().to_string());
+    let names: Vec<String> = clips
+        .iter()
+        .map(|clip| {
+            clip["name"]
+                .as_str()
+                .map_or_else(String::new, output::printable)
+        })
+        .collect();
+    let width = names
+        .iter()
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or_default()
+        .min(40);
+    for (clip, name) in clips.iter().zip(names) {
+        text.push_str(&format!(
+            "    #{:<3} {name:<width$} {:>9.3} s {:>6} channels {:>8} keys\n",
+            plain(&clip["index"]),
+            clip["duration_s"].as_f64().unwrap_or_default(),
+            plain(&clip["channels"]),
+            plain(&clip["keys"]),
+        ));
+    }
+    for finding in rows(value, "findings") {
+        let [severity, place, message, code] =
+            ["severity", "where", "message", "code"].map(|key| plain(&finding[key]));
+        text.push_str(&format!("  {severity}: {place}: {message} [{code}]\n"));
     }
     text
+}
+
+fn rows<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    value[key].as_array().into_iter().flatten()
 }
 
 fn plain(value: &Value) -> String {
     value
         .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+        .map_or_else(|| value.to_string(), output::printable)
 }

@@ -14,11 +14,12 @@ pub(crate) fn document(path: &Path) -> Result<Document, Failure> {
 
 /// A file that cannot be used.
 pub(crate) fn failure(path: &Path, error: &anim_asset::AssetError) -> Failure {
-    Failure::new(
-        path.display().to_string(),
-        error.location.clone(),
-        format!("{} [{}]", error.message, error.code),
-    )
+    let file = path.display().to_string();
+    // The file has its own part of the line.
+    let message = error.message.strip_prefix(&format!("{file}: "));
+    let message = message.unwrap_or(&error.message);
+    let message = format!("{message} [{}]", error.code);
+    Failure::new(file, error.location.clone(), message)
 }
 
 /// The name of a file without its folder.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anim_asset::{Finding, Severity};
+use anim_asset::{Finding, Format, Severity};
 use serde_json::{Value, json};
 
 /// How a verb that ran ended.
@@ -52,9 +52,14 @@ impl Failure {
 
 /// One line on stderr: `LEVEL: FILE: WHERE: WHAT`.
 pub(crate) fn diagnostic(level: &str, file: &str, place: &str, message: &str) {
-    let line = [file, place, message].map(|part| part.replace(char::is_control, " "));
+    let line = [file, place, message].map(printable);
     // A closed stderr leaves nobody to tell.
     let _ = writeln!(io::stderr(), "{level}: {}", line.join(": "));
+}
+
+/// Text of a file for a line of ours: control characters, which could forge lines or colours, become spaces.
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 /// The findings of a file as diagnostics.
@@ -76,20 +81,18 @@ pub(crate) fn findings(file: &str, findings: &[Finding]) {
 
 /// A call that clap refuses, or its help.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() {
+    use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if !error.use_stderr() || error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = error.print();
-        return ExitCode::SUCCESS;
+        return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
     }
-    let text = error.to_string();
-    let what = text.split("Usage:").next().unwrap_or_default();
-    let what: Vec<&str> = what.split_whitespace().collect();
-    let what = what.join(" ");
-    let message = format!("{}; see --help", what.trim_start_matches("error: "));
-    diagnostic("error", "anim", "call", &message);
-    ExitCode::from(2)
+    let text = error.render().to_string();
+    let message = text.split("\n\n").next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(message).trim();
+    Failure::option("arguments", format!("{message} (--help lists them)")).report()
 }
 
-/// Prints one JSON object, with its schema.
+/// Prints one JSON object, with its schema first.
 ///
 /// A reader that went away is no error of ours.
 pub(crate) fn json(verb: &str, value: Value) -> Result<(), Failure> {
@@ -124,11 +127,33 @@ pub(crate) fn findings_json(findings: &[Finding]) -> Value {
     findings.iter().map(one).collect()
 }
 
+/// The picture's format, told by its extension.
+pub(crate) fn check_picture(path: &Path) -> Result<(), Failure> {
+    match path.extension() {
+        Some(extension) if !extension.eq_ignore_ascii_case("png") => Err(Failure::new(
+            path.display().to_string(),
+            "extension",
+            "not .png",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The format of a character file, told by its extension.
+pub(crate) fn character_format(path: &Path) -> Result<Format, Failure> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    Format::from_extension(&extension).ok_or_else(|| {
+        let wanted = "not one of .glb, .gltf, .pack";
+        Failure::new(path.display().to_string(), "extension", wanted)
+    })
+}
+
 /// Writes a file whole or not at all: under a temporary name first, then renamed.
+///
+/// What is no file, a device or a pipe, is written to and stays what it is.
 pub(crate) fn file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let fail = |error: io::Error| Failure::new(path.display().to_string(), "write", error);
-    // A device or pipe is written to; a file of the same name would take its place.
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return std::fs::write(path, bytes).map_err(fail);
     }
     let name = path.file_name().ok_or_else(|| {

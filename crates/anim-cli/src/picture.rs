@@ -21,6 +21,8 @@ pub(crate) struct Look {
     pub(crate) skeleton: bool,
     /// Draw the edges of triangles.
     pub(crate) wire: bool,
+    /// Height of the floor of a scene without ground, m.
+    pub(crate) floor: f32,
 }
 
 /// Linear RGB of particles and targets.
@@ -57,6 +59,15 @@ pub(crate) fn bounds(scene: &Scene) -> (Vec3, Vec3) {
         (low, high)
     } else {
         (Vec3::repeat(-0.5), Vec3::repeat(0.5))
+    }
+}
+
+/// Where the floor lies: at 0, or under a model that reaches far below that, such as a head about the origin.
+pub(crate) fn floor((low, high): (Vec3, Vec3)) -> f32 {
+    if low.y < -0.1 * (high.y - low.y) {
+        low.y
+    } else {
+        0.0
     }
 }
 
@@ -106,8 +117,7 @@ pub(crate) fn draw_over(
                 ..Style::default()
             },
         ),
-        // Under what reaches below it, such as a head about the origin.
-        None => canvas.ground_grid(camera, low.y.min(0.0), 3.0 * (high - low).amax()),
+        None => canvas.ground_grid(camera, look.floor, 3.0 * (high - low).amax()),
     }
     for (_, actor) in scene.engine.actors() {
         draw_actor(&mut canvas, camera, actor, look);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anim_asset::{AssetError, Document};
+use anim_engine::math::Vec3;
 use anim_engine::scene::CharacterSpec;
 use anim_engine::skeleton::{ClipSpec, Wrap};
 use anim_engine::{Config, EngineError, LayerSource, Scene, SceneSpec, Stage};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use crate::bake::Baker;
 use crate::output::{Exit, Failure};
 use crate::picture::{self, Look};
-use crate::{bake, input, output};
+use crate::{input, output};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -186,7 +187,7 @@ pub(crate) fn set_up(
 }
 
 /// Frames of one run at most: an hour at 24 a second and more.
-const MOST_FRAMES: u32 = 100_000;
+pub(crate) const MOST_FRAMES: u32 = 100_000;
 
 /// The frames to run: as many as were asked for, or as `duration` seconds have; at least one.
 fn frames_of(asked: Option<u32>, duration: f32, fps: f32) -> Result<u32, Failure> {
@@ -206,6 +207,14 @@ const SHEET_COLUMNS: usize = 6;
 
 /// Runs a scene to its end and writes what was asked for.
 pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit, Failure> {
+    // A long run is not to fail at its end.
+    args.out
+        .as_deref()
+        .map(output::character_format)
+        .transpose()?;
+    args.sheet
+        .as_deref()
+        .map_or(Ok(()), output::check_picture)?;
     let fps = args.fps.unwrap_or(show.spec.fps);
     if !(fps > 0.0 && fps <= 1000.0) {
         return Err(Failure::option(
@@ -215,7 +224,7 @@ pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit
     }
     let frames = frames_of(args.frames, show.spec.duration, fps)?;
     if let Some(path) = &args.out {
-        bake::format_of(path)?;
+        output::character_format(path)?;
     }
     let look = Look {
         width: 400,
@@ -224,6 +233,7 @@ pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit
         pitch_deg: show.spec.camera.pitch_deg,
         skeleton: false,
         wire: false,
+        floor: 0.0,
     };
     let mut baker = args
         .out
@@ -276,8 +286,9 @@ fn report(show: &Show, fps: f32, seconds: &[[f64; 4]], written: &[String]) -> Va
             .copied()
     };
     let mean = |stage: usize| {
-        seconds.iter().map(|stages| stages[stage]).sum::<f64>() * 1000.0
-            / seconds.len().max(1) as f64
+        // The sum of nothing is −0.
+        let sum: f64 = seconds.iter().map(|stages| stages[stage]).sum();
+        (sum + 0.0) * 1000.0 / seconds.len().max(1) as f64
     };
     let engine = &show.scene.engine;
     json!({
@@ -318,7 +329,7 @@ fn table(report: &Value, seconds: &[[f64; 4]]) -> String {
         number("stages_ms", "ik"),
         number("stages_ms", "simulate"),
         number("stages_ms", "skin"),
-        ["animate", "ik", "simulate", "skin"].iter().map(|stage| number("stages_ms", stage)).sum::<f64>(),
+        ["animate", "ik", "simulate", "skin"].iter().map(|stage| number("stages_ms", stage)).sum::<f64>() + 0.0,
         number("frame_ms", "median"),
         number("frame_ms", "p95"),
         number("frame_ms", "max"),
@@ -341,10 +352,8 @@ fn table(report: &Value, seconds: &[[f64; 4]]) -> String {
 /// Pictures of some frames, time from left to right.
 struct Sheet {
     every: u32,
-    start: Option<(
-        anim_engine::math::Vec3,
-        (anim_engine::math::Vec3, anim_engine::math::Vec3),
-    )>,
+    /// Where the first actor was, the box around all, and the floor.
+    start: Option<(Vec3, (Vec3, Vec3), f32)>,
     images: Vec<anim_view::Image>,
     labels: Vec<String>,
 }
@@ -364,9 +373,11 @@ impl Sheet {
         let place = first
             .map(|actor| actor.world_from_model().translation)
             .unwrap_or_default();
-        let (start, bounds) = *self
-            .start
-            .get_or_insert_with(|| (place, roomy(picture::bounds(scene))));
+        let (start, bounds, floor) = *self.start.get_or_insert_with(|| {
+            let bounds = picture::bounds(scene);
+            (place, roomy(bounds), picture::floor(bounds))
+        });
+        let look = &Look { floor, ..*look };
         if frame.is_multiple_of(self.every) {
             let camera = picture::camera(picture::following(scene, bounds, start), look);
             self.images.push(picture::draw(scene, &camera, look)?);
@@ -381,9 +392,7 @@ impl Sheet {
 }
 
 /// A box with room for arms and legs that move.
-fn roomy(
-    (low, high): (anim_engine::math::Vec3, anim_engine::math::Vec3),
-) -> (anim_engine::math::Vec3, anim_engine::math::Vec3) {
+fn roomy((low, high): (Vec3, Vec3)) -> (Vec3, Vec3) {
     let room = (high - low) * 0.12;
     (low - room, high + room)
 }

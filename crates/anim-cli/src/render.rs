@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anim_engine::scene::CharacterSpec;
 use serde_json::json;
 
 use crate::output::{Exit, Failure};
@@ -51,34 +52,50 @@ pub(crate) struct Args {
 }
 
 /// Scenes are played up to the moment at this rate, for their cloth and particles.
-const RATE: f64 = 60.0;
-/// Frames up to the moment at most: ten minutes.
-const MOST_FRAMES: f64 = 36_000.0;
+const RATE: f32 = 60.0;
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if !(args.time.is_finite() && args.onion_step.is_finite() && args.onion_step > 0.0) {
         return Err(Failure::option("--time, --onion-step", "not a time"));
     }
+    let angles = [args.yaw, args.pitch];
+    if !angles.iter().flatten().all(|angle| angle.is_finite()) {
+        return Err(Failure::option("--yaw, --pitch", "not an angle"));
+    }
+    output::check_picture(&args.out)?;
     let mut show = play::open(&args.file, args.clip.as_deref(), None)?;
-    let look = Look {
+    let mut look = Look {
         width: args.width,
         height: args.height,
         yaw_deg: args.yaw.unwrap_or(show.spec.camera.yaw_deg),
         pitch_deg: args.pitch.unwrap_or(show.spec.camera.pitch_deg),
         skeleton: args.skeleton,
         wire: args.wire,
+        floor: 0.0,
     };
     // Refuses a size that no picture can have before any work is done.
     picture::canvas(&look)?;
+    let stateless = show.spec.particles.is_empty() && show.spec.characters.iter().all(is_stateless);
+    if !stateless && args.time * RATE > play::MOST_FRAMES as f32 {
+        let message = format!("{} s of simulation are too long to play up to", args.time);
+        return Err(Failure::option("--time", message));
+    }
+    let rate = if stateless { 0.0 } else { RATE };
     let scene = &mut show.scene;
     scene.step(0.0);
     let mut earlier = Vec::new();
     for index in (1..=args.onion.min(MAX_ONION)).rev() {
-        advance(scene, (args.time - args.onion_step * index as f32).max(0.0))?;
+        advance(
+            scene,
+            (args.time - args.onion_step * index as f32).max(0.0),
+            rate,
+        );
         earlier.push(picture::Ghost::of(scene));
     }
-    advance(scene, args.time)?;
-    let camera = picture::camera(picture::bounds(scene), &look);
+    advance(scene, args.time, rate);
+    let bounds = picture::bounds(scene);
+    look.floor = picture::floor(bounds);
+    let camera = picture::camera(bounds, &look);
     let image = picture::draw_over(scene, &camera, &look, &earlier)?;
     output::file(&args.out, &image.to_png())?;
     if args.json {
@@ -93,27 +110,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Earlier moments at most.
 const MAX_ONION: u32 = 16;
 
-/// Plays on until `time`, s: in one step if nothing is simulated, else at the rate.
-fn advance(scene: &mut anim_engine::Scene, time: f32) -> Result<(), Failure> {
+/// True if how a character looks at a time does not depend on how it got there.
+fn is_stateless(character: &CharacterSpec) -> bool {
+    character.feet.is_none() && character.cloth.is_empty() && character.root_motion.is_none()
+}
+
+/// Plays on until `time`, s, in steps of at most 1 / `rate` s; in one step where `rate` is 0.
+fn advance(scene: &mut anim_engine::Scene, time: f32, rate: f32) {
     let left = f64::from(time) - scene.time();
-    let simulates = scene.engine.all_particles().next().is_some()
-        || scene
-            .engine
-            .actors()
-            .any(|(_, actor)| !actor.character().cloths().is_empty());
-    let frames = if simulates {
-        (left.abs() * RATE).ceil()
-    } else {
-        1.0
-    };
-    if frames > MOST_FRAMES {
-        return Err(Failure::option(
-            "--time",
-            format!("{time} s of simulation are too long to draw one moment"),
-        ));
+    let frames = (left.abs() * f64::from(rate)).ceil().max(1.0) as u32;
+    for _ in 0..frames {
+        scene.step((left / f64::from(frames)) as f32);
     }
-    for _ in 0..frames as u32 {
-        scene.step((left / frames) as f32);
-    }
-    Ok(())
 }

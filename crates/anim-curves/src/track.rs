@@ -36,7 +36,7 @@ pub enum Interpolation {
 
 /// A value at a time, with its velocities if the track is cubic.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "")]
+#[serde(bound = "", deny_unknown_fields)]
 pub struct Key<T: Interpolate> {
     /// Seconds; negative ones are allowed, and glTF's refusal of them is its importer's to check.
     pub time: f32,
@@ -60,7 +60,7 @@ impl<T: Interpolate> Key<T> {
 
 /// What a [`Track`] is made of, for editing and serde.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "")]
+#[serde(bound = "", deny_unknown_fields)]
 pub struct TrackSpec<T: Interpolate> {
     /// Strictly rising times.
     pub keys: Vec<Key<T>>,

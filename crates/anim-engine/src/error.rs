@@ -58,6 +58,18 @@ pub enum EngineError {
         /// What is wrong with it.
         message: String,
     },
+    /// Nodes share a mesh so often that the surfaces would fill the memory.
+    #[error(
+        "node {node}: the meshes of the nodes up to here come to {vertices} vertices, more than {max}"
+    )]
+    TooManyVertices {
+        /// The node that goes beyond the limit.
+        node: usize,
+        /// Vertices of all surfaces up to it.
+        vertices: usize,
+        /// The limit: two million more than the file itself holds.
+        max: usize,
+    },
     /// One actor blends at most [`MAX_LAYERS`](crate::MAX_LAYERS) layers.
     #[error("more than {max} layers")]
     TooManyLayers {

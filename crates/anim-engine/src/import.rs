@@ -3,19 +3,42 @@
 use std::ops::Range;
 
 use anim_asset::Document;
-use anim_math::Affine;
-use anim_skeleton::{BakeOptions, Clip, JointId, Skeleton};
+use anim_math::{Affine, Vec3};
+use anim_skeleton::{BakeOptions, Clip, Globals, JointId, Skeleton};
 use anim_skin::{Influences, SkinnedMesh};
 
 use crate::{Character, CharacterClip, EngineError, Surface};
 
+/// Bytes that the clips of one character may take together beyond what their keys warrant.
+const SPARE_BYTES: usize = 64 << 20;
+/// Vertices that surfaces may have beyond those that the meshes hold: nodes may share a mesh, but not without end.
+const SHARED_VERTICES: usize = 2_000_000;
+
 impl Character {
+    /// How exact clips should be for a character of the size of `document`'s, whatever its unit of length, and however
+    /// many clips it has.
+    ///
+    /// The size is the largest extent, at rest, of the joints of one skin; without skins of all meshes; without meshes
+    /// of all nodes. The half millimetre of a human 1.8 m tall is for a fox of 100 units 0.03 units.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Skeleton`] for more than 65535 nodes.
+    pub fn bake_options(document: &Document) -> Result<BakeOptions, EngineError> {
+        let options = BakeOptions::for_size(size_of_rest(document, &document.skeleton()?));
+        let spare = SPARE_BYTES / document.clips.len().max(1);
+        Ok(BakeOptions {
+            spare_bytes: options.spare_bytes.min(spare),
+            ..options
+        })
+    }
+
     /// Builds the model of everything in `document`, baking its clips.
     ///
     /// # Errors
     ///
-    /// [`EngineError::Skeleton`] for more than 65535 nodes, [`EngineError::Skin`] for geometry that is not sound;
-    /// documents that a reader made have neither fault but the first.
+    /// [`EngineError::Skeleton`] for more than 65535 nodes, [`EngineError::TooManyVertices`] for one mesh at too many
+    /// nodes, [`EngineError::Skin`] for geometry that is not sound, which no reader returns.
     pub fn from_document(document: &Document, options: &BakeOptions) -> Result<Self, EngineError> {
         let skeleton = document.skeleton()?;
         let (ranges, rest_weights) = weights_of(document);
@@ -44,6 +67,35 @@ impl Character {
     }
 }
 
+/// The largest extent of a document's characters at rest.
+fn size_of_rest(document: &Document, skeleton: &Skeleton) -> f32 {
+    let mut globals = Globals::new(skeleton);
+    skeleton.globals(skeleton.rest(), &mut globals);
+    let place = |node: usize| globals.get(skeleton.joint(node)).translation;
+    let skins = document.skins.iter().filter(|skin| skin.joints.len() > 1);
+    let largest = skins
+        .map(|skin| extent(skin.joints.iter().map(|joint| place(*joint))))
+        .reduce(f32::max);
+    let meshes = || {
+        document.surfaces().flat_map(|surface| {
+            let primitive = &document.meshes[surface.mesh].primitives[surface.primitive];
+            let world_from_node = globals.get(skeleton.joint(surface.node));
+            let positions = primitive.mesh.rest.positions.iter();
+            positions.map(move |position| world_from_node.transform_point(*position))
+        })
+    };
+    largest
+        .or_else(|| Some(extent(meshes())).filter(|size| *size > 0.0))
+        .unwrap_or_else(|| extent((0..document.nodes.len()).map(place)))
+}
+
+/// The longest side of the box around points; 0 around none.
+fn extent(points: impl Iterator<Item = Vec3>) -> f32 {
+    let boxes = points.map(|point| (point, point));
+    let around = boxes.reduce(|a, b| (a.0.inf(&b.0), a.1.sup(&b.1)));
+    around.map_or(0.0, |(low, high)| (high - low).max())
+}
+
 /// Each node's places among the morph weights, and the weights at rest.
 fn weights_of(document: &Document) -> (Vec<Range<usize>>, Vec<f32>) {
     let mut rest_weights = Vec::new();
@@ -62,9 +114,22 @@ fn surfaces_of(
     skeleton: &Skeleton,
     ranges: &[Range<usize>],
 ) -> Result<Vec<Surface>, EngineError> {
+    let held = document.meshes.iter().flat_map(|mesh| &mesh.primitives);
+    let held: usize = held.map(|primitive| primitive.mesh.vertex_count()).sum();
+    let max = held + SHARED_VERTICES;
+    let mut vertices = 0;
     let mut surfaces = Vec::new();
     for spec in document.surfaces() {
         let primitive = &document.meshes[spec.mesh].primitives[spec.primitive];
+        vertices += primitive.mesh.vertex_count();
+        if vertices > max {
+            let node = spec.node;
+            return Err(EngineError::TooManyVertices {
+                node,
+                vertices,
+                max,
+            });
+        }
         let skin = spec.skin.and_then(|skin| document.skins.get(skin));
         let joint = skeleton.joint(spec.node);
         let built = match (skin, &primitive.influences) {

@@ -19,6 +19,7 @@
 //! ```
 
 mod build;
+mod check;
 mod ground;
 mod spec;
 

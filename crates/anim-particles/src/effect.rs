@@ -34,11 +34,11 @@ use crate::{Emission, ParticleError, Particles, collide, emit};
 
 /// An effect; edit it, then make it an [`Effect`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct EffectSpec {
     /// Same seed, same particles.
     pub seed: u64,
-    /// How many may live at once, positive; more are dropped and reported.
+    /// How many may live at once, from 1 to [`MAX_CAPACITY`]; more are dropped and reported.
     pub capacity: u32,
     /// Shortest and longest life, s, positive.
     pub lifetime: [f32; 2],
@@ -85,6 +85,9 @@ impl Default for EffectSpec {
     }
 }
 
+/// The most particles of one effect; they take some 100 MB.
+pub const MAX_CAPACITY: u32 = 1 << 20;
+
 /// A valid effect: nothing in it can make a step fail.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "EffectSpec", into = "EffectSpec")]
@@ -112,6 +115,11 @@ impl Effect {
     pub fn new(mut spec: EffectSpec) -> Result<Self, ParticleError> {
         if spec.capacity == 0 {
             return Err(ParticleError::NoCapacity);
+        }
+        if spec.capacity > MAX_CAPACITY {
+            let value = spec.capacity as f32;
+            let what = "capacity";
+            return Err(ParticleError::OutOfRange { what, value });
         }
         check_range("lifetime", spec.lifetime[0], f32::MIN_POSITIVE, f32::MAX)?;
         check_range("lifetime", spec.lifetime[1], spec.lifetime[0], f32::MAX)?;

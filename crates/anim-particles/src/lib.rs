@@ -31,7 +31,7 @@ mod error;
 mod flight;
 pub mod particles;
 
-pub use effect::{Effect, EffectSpec, StepReport};
+pub use effect::{Effect, EffectSpec, MAX_CAPACITY, StepReport};
 pub use emit::Emission;
 pub use error::ParticleError;
 pub use particles::Particles;

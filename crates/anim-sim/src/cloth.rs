@@ -32,7 +32,7 @@ use crate::{Link, Model, ModelSpec, SimError, Tether};
 
 /// A piece of cloth; edit it, then [`build`] it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ClothSpec {
     /// V, where the vertices rest, metres.
     pub positions: Vec<Vec3>,

@@ -23,6 +23,9 @@ pub struct BakeOptions {
     pub shell: f32,
     /// The highest rate to try, samples per second.
     pub max_rate: f32,
+    /// Bytes that samples may take beyond [64 times what the keys take](Clip::bake): a bound on what a stray key far in
+    /// the future can cost.
+    pub spare_bytes: usize,
 }
 
 impl Default for BakeOptions {
@@ -32,6 +35,7 @@ impl Default for BakeOptions {
             tolerance: 0.0005,
             shell: 0.1,
             max_rate: 480.0,
+            spare_bytes: 4 << 20,
         }
     }
 }
@@ -56,9 +60,6 @@ impl BakeOptions {
 }
 
 /// What baking came to.
-///
-/// The work is bounded, so that no file can hold up a program: of more than 16 million joints times moments, only every
-/// n-th moment is measured, evenly over keys, midpoints and intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BakeReport {
     /// Samples per second; 0 if nothing moves.
@@ -67,7 +68,8 @@ pub struct BakeReport {
     pub samples: usize,
     /// Bytes in memory.
     pub bytes: usize,
-    /// The largest error met, in the model's unit of length, model space.
+    /// The largest error met, in the model's unit of length, model space. A clip with so many keys and samples that
+    /// they, times the joints, come to more than four million is checked at evenly chosen ones of these times.
     pub max_error: f32,
     /// The joint it was met at; `None` if there is no error.
     pub worst_joint: Option<JointId>,
@@ -77,20 +79,12 @@ pub struct BakeReport {
     pub reached: bool,
 }
 
-/// The most memory that samples may take, bytes: a bound on what a stray key far in the future can cost.
+/// The most memory that samples may take, bytes.
 const MAX_SAMPLE_BYTES: usize = 64 << 20;
-
-/// Samples that any clip may have, and how many more for each time that has a key: past that, rates only chase the gap
-/// before a stray key.
-const FREE_SAMPLES: usize = 4096;
-const SAMPLES_A_KEY: usize = 64;
-
-/// Joints times samples at most, and joints times moments at which the error of one rate is measured.
-const MAX_JOINT_SAMPLES: usize = 4 << 20;
-const MAX_JOINT_CHECKS: usize = 16 << 20;
-
-/// Moments at which the error is measured at least, whatever they cost.
-const MIN_CHECKS: usize = 64;
+/// And how many times the memory of the keys, besides [`BakeOptions::spare_bytes`].
+const BYTES_A_KEY_BYTE: usize = 64;
+/// Joints compared in one measurement at most, over all its times.
+const MAX_COMPARED: usize = 4 << 20;
 
 /// What a channel may stray and still count as constant, as a part of the tolerance.
 const CONSTANT_PART: f32 = 0.01;
@@ -104,8 +98,8 @@ const INTERVAL_CHECKS: [f64; 3] = [0.2113, 0.5, 0.7887];
 impl Clip {
     /// Bakes `spec`: the fewest uniform samples that are within `options.tolerance`, of the rates tried.
     ///
-    /// Those are the source's own key rate halved and doubled, and common frame rates, up to `options.max_rate`, 64 MB,
-    /// 4 million joints times samples, and 4096 samples and 64 more a key. If none will do, the lowest that is about as good as the highest, and `reached` is false. Joints and
+    /// Those are the source's own key rate halved and doubled, and common frame rates, up to `options.max_rate`
+    /// and to a memory of 64 times that of the keys and `options.spare_bytes`, at most 64 MB. If none will do, the lowest that is about as good as the highest, and `reached` is false. Joints and
     /// properties without channels rest. Stepped channels switch exactly at their keys. Morph channels count for the
     /// duration and are otherwise left out.
     ///
@@ -199,14 +193,15 @@ impl<'a> Source<'a> {
         if moving().next().is_none() || self.duration <= 0.0 {
             return vec![0];
         }
-        let sample_bytes =
-            self.rotations.len() * size_of::<RotationKey>() + self.vectors.len() * 12;
+        let rotations = self.moving().iter().filter(|lanes| **lanes != 0).count();
+        let sample_bytes = rotations * size_of::<RotationKey>() + self.vectors.len() * 12;
+        let keys: usize = moving().map(|(_, track)| track.times().len()).sum();
+        let bytes = (keys * size_of::<[f32; 4]>())
+            .saturating_mul(BYTES_A_KEY_BYTE)
+            .saturating_add(options.spare_bytes)
+            .min(MAX_SAMPLE_BYTES);
         let most = f64::from(options.max_rate) * f64::from(self.duration);
-        let most = (most as usize)
-            .min(MAX_SAMPLE_BYTES / sample_bytes)
-            .min(MAX_JOINT_SAMPLES / self.skeleton.len())
-            .min(FREE_SAMPLES + SAMPLES_A_KEY * self.key_times.len())
-            .max(1);
+        let most = (most as usize).min(bytes / sample_bytes).max(1);
         let gap = moving()
             .map(|(_, track)| median_gap(track.times()))
             .fold(self.duration, f32::min);
@@ -248,12 +243,18 @@ impl<'a> Source<'a> {
             .unwrap_or((clip, error))
     }
 
-    fn bake(&self, intervals: usize) -> Clip {
-        let samples = intervals + 1;
-        let mut moving = vec![0_u8; self.base.blocks().len()];
+    /// For each block of joints a bit a lane: those that turn.
+    fn moving(&self) -> Vec<u8> {
+        let mut moving = vec![0; self.base.blocks().len()];
         for (joint, _) in &self.rotations {
             moving[joint.index() / LANES] |= 1 << (joint.index() % LANES);
         }
+        moving
+    }
+
+    fn bake(&self, intervals: usize) -> Clip {
+        let samples = intervals + 1;
+        let mut moving = self.moving();
         let spare = u8::MAX.checked_shl((self.base.len() % LANES) as u32);
         if let Some(lanes) = moving.last_mut().filter(|lanes| **lanes != 0) {
             *lanes |= if self.base.len().is_multiple_of(LANES) {
@@ -359,7 +360,7 @@ impl<'a> Source<'a> {
         worst
     }
 
-    /// All keys, their midpoints, and three times of each sample interval; every n-th of them where they are too many.
+    /// All keys, their midpoints, and three times of each sample interval; evenly chosen ones if they are too many.
     fn check_times(&self, intervals: usize) -> impl Iterator<Item = f32> {
         let middles = self
             .key_times
@@ -369,10 +370,10 @@ impl<'a> Source<'a> {
         let between = (0..intervals).flat_map(move |interval| {
             INTERVAL_CHECKS.map(|part| ((interval as f64 + part) * step) as f32)
         });
+        let times = self.key_times.iter().copied().chain(middles).chain(between);
         let count = 2 * self.key_times.len() + INTERVAL_CHECKS.len() * intervals;
-        let most = (MAX_JOINT_CHECKS / self.skeleton.len()).max(MIN_CHECKS);
-        let all = self.key_times.iter().copied().chain(middles).chain(between);
-        all.step_by(count.div_ceil(most).max(1))
+        let every = (count * self.skeleton.len()).div_ceil(MAX_COMPARED).max(1);
+        times.step_by(every)
     }
 }
 

@@ -82,20 +82,20 @@ impl Pose {
     /// Metres.
     pub fn translation(&self, joint: JointId) -> Vec3 {
         let (block, lane) = self.place(joint);
-        Vec3::from(block.translation.map(|part| part[lane]))
+        Vec3::from(block.translation.each_ref().map(|part| part[lane]))
     }
 
     /// A unit quaternion.
     pub fn rotation(&self, joint: JointId) -> Quat {
         let (block, lane) = self.place(joint);
-        let xyzw = block.rotation.map(|part| part[lane]);
+        let xyzw = block.rotation.each_ref().map(|part| part[lane]);
         Quat::new_unchecked(Quaternion::from_vector(Vector4::from(xyzw)))
     }
 
     /// Factors.
     pub fn scale(&self, joint: JointId) -> Vec3 {
         let (block, lane) = self.place(joint);
-        Vec3::from(block.scale.map(|part| part[lane]))
+        Vec3::from(block.scale.each_ref().map(|part| part[lane]))
     }
 
     /// Sets the translation of `joint`, metres.

@@ -352,41 +352,22 @@ fn fewer_channels_than_joints_play_and_missing_joints_are_refused() {
 }
 
 #[test]
-fn a_key_far_in_the_future_does_not_exhaust_memory() {
+fn a_key_far_in_the_future_exhausts_neither_memory_nor_patience() {
     let skeleton = single(Transform::IDENTITY);
-    let keys = [
-        (0.0, about_y(0.0)),
-        (1.0, about_y(1.0)),
-        (1e9, about_y(2.0)),
-    ];
-    let options = BakeOptions {
-        max_rate: 1e-5,
-        ..BakeOptions::default()
-    };
-    let spec = spec(vec![rotation(0, &keys, Interpolation::Linear)]);
-    let (_, report) = Clip::bake(&spec, &skeleton, &options).unwrap();
-    assert!(!report.reached);
-    assert!(report.samples <= 10_001);
-}
-
-#[test]
-fn the_work_of_baking_grows_with_the_keys_and_not_with_the_time_between_them() {
-    let skeleton = single(Transform::IDENTITY);
-    for far in [1e4, 1e9, 1e30] {
+    for far in [1e6, 1e9, 1e30] {
         let keys = [
             (0.0, about_y(0.0)),
             (1.0, about_y(1.0)),
             (far, about_y(2.0)),
         ];
         let spec = spec(vec![rotation(0, &keys, Interpolation::Linear)]);
-        let (clip, report) = Clip::bake(&spec, &skeleton, &BakeOptions::default()).unwrap();
-        assert!(!report.reached);
-        assert!(report.samples <= 4096 + 64 * 3 + 1, "{report:?}");
-        assert!(report.rate.is_finite());
-        let mut pose = skeleton.rest().clone();
-        clip.sample(far, &mut pose);
-        let last = pose.rotation(skeleton.joint(0));
-        assert!(last.angle_to(&about_y(2.0)) < 1e-3, "{far}");
+        let options = BakeOptions {
+            spare_bytes: 1 << 16,
+            ..BakeOptions::default()
+        };
+        let (_, report) = Clip::bake(&spec, &skeleton, &options).unwrap();
+        assert!(!report.reached, "{far}");
+        assert!(report.bytes <= 1 << 17, "{far}: {report:?}");
     }
 }
 

@@ -162,7 +162,7 @@ impl Canvas {
         let lengths: Vec<f32> = bones.iter().map(|(from, to)| (to - from).norm()).collect();
         let radius = 0.07 * median(lengths).unwrap_or(0.5);
         for joint in skeleton.joints() {
-            solids.ball(place(joint), radius);
+            solids.ball(place(joint), radius, divisions(skeleton.len()));
         }
         let style = Style {
             on_top: true,
@@ -255,11 +255,11 @@ impl Solids {
     }
 
     /// A smooth ball of 128 triangles: an octahedron divided twice.
-    fn ball(&mut self, center: Vec3, radius: f32) {
+    fn ball(&mut self, center: Vec3, radius: f32, divisions: u32) {
         let (x, y, z) = (Vec3::x(), Vec3::y(), Vec3::z());
         let mut faces = vec![[x, y, z], [z, y, -x], [-x, y, -z], [-z, y, x]];
         faces.extend([[y, x, z], [y, z, -x], [y, -x, -z], [y, -z, x]].map(|f| f.map(mirrored)));
-        for _ in 0..2 {
+        for _ in 0..divisions {
             let divided = faces.iter().flat_map(|[a, b, c]| {
                 let [ab, bc, ca] = [a + b, b + c, c + a].map(|v| v.normalize());
                 [[*a, ab, ca], [ab, *b, bc], [ca, bc, *c], [ab, bc, ca]]
@@ -274,6 +274,15 @@ impl Solids {
         let first = (self.positions.len() - 3 * faces.len()) as u32;
         let corners = (0..faces.len() as u32).map(|face| first + 3 * face);
         self.triangles.extend(corners.map(|v| [v, v + 1, v + 2]));
+    }
+}
+
+/// How often the eight faces of a ball are divided: a crowd of joints is small, and must not fill the memory.
+fn divisions(joints: usize) -> u32 {
+    match joints {
+        0..=2_000 => 2,
+        2_001..=10_000 => 1,
+        _ => 0,
     }
 }
 
@@ -302,7 +311,7 @@ mod tests {
         let expected = (2.0 * 2.0 * WAIST[1]).powi(2) / 2.0 * 2.0 / 3.0;
         assert!((volume(&bone) - expected).abs() < 1e-5, "{}", volume(&bone));
         let mut ball = Solids::default();
-        ball.ball(Vec3::new(1.0, 2.0, 3.0), 0.5);
+        ball.ball(Vec3::new(1.0, 2.0, 3.0), 0.5, 2);
         let sphere = 4.0 / 3.0 * std::f32::consts::PI * 0.125;
         let part = volume(&ball) / sphere;
         assert_eq!(ball.triangles.len(), 128);
@@ -342,5 +351,13 @@ mod tests {
             let exact = 2.0 * radius * length + std::f32::consts::PI * radius * radius;
             assert!((area / exact - 1.0).abs() < 0.02, "{area} {exact}");
         }
+    }
+
+    #[test]
+    fn a_skeleton_of_as_many_joints_as_there_can_be_fits_in_memory() {
+        let mut solids = Solids::default();
+        solids.ball(Vec3::zeros(), 1.0, divisions(65_535));
+        assert!(solids.positions.len() * 65_535 < 2_000_000);
+        assert_eq!(divisions(300), 2);
     }
 }

@@ -446,3 +446,15 @@ fn sizes_no_machine_should_try_are_refused() {
         assert_eq!(refused, Some(ViewError::Supersample { supersample }));
     }
 }
+
+#[test]
+fn a_floor_lies_where_it_is_put() {
+    let camera = Camera::framing(Vec3::repeat(-1.0), Vec3::repeat(1.0), 0.6, 0.3, 1.0);
+    let picture = |height: f32| {
+        let mut canvas = Canvas::new(64, 64, 2).unwrap();
+        canvas.ground_grid(&camera, height, 4.0);
+        canvas.finish()
+    };
+    assert_ne!(picture(-0.5), picture(0.0));
+    assert_eq!(picture(f32::NAN), Canvas::new(64, 64, 2).unwrap().finish());
+}

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::run::{Run, anim, scratch};
 
-fn built_in() -> std::path::PathBuf {
-    let scene = scratch("figure.json");
+/// A scene of the built-in figure; tests run side by side, so each writes its own.
+fn built_in(name: &str) -> std::path::PathBuf {
+    let scene = scratch(&format!("{name}.json"));
     let text = r#"{ "duration": 1.1, "characters": [{ "file": "builtin:humanoid", "clips": [{ "clip": "walk" }] }] }"#;
     std::fs::write(&scene, text).expect("a file");
     scene
@@ -14,7 +15,7 @@ fn built_in() -> std::path::PathBuf {
 /// The built-in figure as a file that other verbs read.
 fn figure(name: &str) -> std::path::PathBuf {
     let path = scratch(name);
-    let scene = built_in();
+    let scene = built_in(name);
     let run = anim([
         "play".as_ref(),
         scene.as_os_str(),
@@ -195,6 +196,74 @@ fn a_scene_that_is_wrong_is_refused_with_the_place() {
         r#"{ "characters": [{ "file": "builtin:humanoid", "clips": [{ "clip": "fly" }] }] }"#,
         "walk",
     );
+    let refuse_figure = |name: &str, fields: &str, place: &str| {
+        let text = format!(
+            r#"{{ "targets": {{ "ball": {{ "track": {{ "keys": [{{ "time": 0, "value": [0, 1, 1] }}] }} }} }},
+            "characters": [{{ "file": "builtin:humanoid", {fields} }}] }}"#
+        );
+        refuse(name, &text, place);
+    };
+    let at = |path: &str| format!("/characters/0/{path}: ");
+    refuse_figure(
+        "start.json",
+        r#""clips": [{ "clip": "walk", "start": 1e39 }]"#,
+        &at("clips/0/start"),
+    );
+    refuse_figure(
+        "legless.json",
+        r#""feet": { "hips": "hips", "feet": [{ "ankle": "root" }] }"#,
+        &at("feet/feet/0"),
+    );
+    refuse_figure(
+        "axes.json",
+        r#""goals": [{ "look_at": { "joint": "head", "target": "ball", "forward": [0, 0, 0], "up": [0, 1, 0] } }]"#,
+        &at("goals/0"),
+    );
+    refuse_figure(
+        "nobody.json",
+        r#""goals": [{ "reach": { "end": "hand_l", "target": "bell" } }]"#,
+        &at("goals/0"),
+    );
+    refuse_figure(
+        "pins.json",
+        r#""cloth": [{ "node": "cape", "pins": { "vertices": [4000000000] } }]"#,
+        &at("cloth/0/pins"),
+    );
+    refuse_figure(
+        "twice.json",
+        r#""cloth": [{ "node": "cape", "pins": { "top": 0.02 } }, { "node": "cape", "pins": { "top": 0.02 } }]"#,
+        &at("cloth/1/node"),
+    );
+    refuse_figure(
+        "density.json",
+        r#""cloth": [{ "node": "cape", "pins": { "top": 0.02 }, "material": { "density": 0 } }]"#,
+        &at("cloth/0"),
+    );
+    refuse(
+        "waves.json",
+        r#"{ "ground": { "waves": { "amplitude": 1, "wavelength": 0, "half_width": 1, "length": [0, 1] } } }"#,
+        "/ground/waves/wavelength: ",
+    );
+    refuse(
+        "capacity.json",
+        r#"{ "particles": [{ "at": [0, 0, 0], "effect": { "capacity": 4000000000 } }] }"#,
+        "/particles/0/effect: capacity",
+    );
+    refuse(
+        "burst.json",
+        r#"{ "particles": [{ "at": [0, 0, 0], "burst": 4000000000 }] }"#,
+        "/particles/0/burst: ",
+    );
+    refuse(
+        "follow.json",
+        r#"{ "targets": { "ball": { "follow": 3, "track": { "keys": [{ "time": 0, "value": [0, 1, 1] }] } } } }"#,
+        "/targets/ball/follow: ",
+    );
+    refuse(
+        "misspelt.json",
+        r#"{ "particles": [{ "effect": { "life": 3 } }] }"#,
+        "life",
+    );
 }
 
 #[test]
@@ -227,4 +296,77 @@ fn a_picture_is_a_png_of_the_size_asked_for() {
         u32::from_be_bytes([png[20], png[21], png[22], png[23]]),
         120
     );
+}
+
+#[test]
+fn diagnostics_are_one_line_each_whatever_the_names() {
+    let path = scratch("forged\nerror: \u{1b}[31m.gltf");
+    let text = r#"{ "asset": { "version": "2.0" }, "nodes": [{ "name": "a\nb\u001b[31m", "mesh": 7 }],
+        "animations": [{ "name": "x\ny", "channels": [], "samplers": [] }] }"#;
+    std::fs::write(&path, text).expect("a file");
+    let path = path.to_str().expect("UTF-8");
+    for arguments in [
+        vec!["check", path],
+        vec!["info", path],
+        vec!["sample", path],
+        vec!["sample", path, "--clip", "none"],
+        vec!["sample", path, "--times", "soon"],
+        vec!["sample", path, "--nonsense"],
+        vec!["dance"],
+    ] {
+        let run = verb(&arguments);
+        let printed = run.stderr.chars().chain(run.stdout.chars());
+        assert!(printed.filter(|c| *c != '\n').all(|c| !c.is_control()));
+        for line in run.stderr.lines() {
+            assert!(line.starts_with("error: ") || line.starts_with("warning: "));
+            assert!(line.matches(": ").count() >= 3, "{line}");
+        }
+    }
+}
+
+#[test]
+fn calls_that_cannot_end_well_are_refused_before_any_work() {
+    let model = figure("refused.glb");
+    let model = model.to_str().expect("UTF-8");
+    let out = scratch("refused.png");
+    let out = out.to_str().expect("UTF-8");
+    for arguments in [
+        vec!["play", model, "--out", "frames.txt"],
+        vec!["play", model, "--sheet", "sheet.jpg"],
+        vec!["render", model, "--out", "picture.jpg"],
+        vec!["render", model, "--out", out, "--yaw", "NaN"],
+        vec!["render", model, "--out", out, "--width", "0"],
+        vec!["render", model, "--out", out, "--width", "4000000000"],
+    ] {
+        assert_eq!(verb(&arguments).code, 2, "{arguments:?}");
+    }
+    // A clip is looked up, not played, so its far future is as near as its start.
+    let far = verb(&[
+        "render", model, "--out", out, "--time", "1e30", "--width", "64",
+    ]);
+    assert_eq!(far.code, 0, "{}", far.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_or_device_is_written_to_and_stays_what_it_is() {
+    let model = figure("pipe.glb");
+    let pipe = scratch("pipe");
+    let _ = std::fs::remove_file(&pipe);
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo").success());
+    let reader = {
+        let pipe = pipe.clone();
+        std::thread::spawn(move || std::fs::read(pipe))
+    };
+    let run = anim([
+        "render".as_ref(),
+        model.as_os_str(),
+        "--out".as_ref(),
+        pipe.as_os_str(),
+    ]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(!std::fs::metadata(&pipe).expect("a pipe").is_file());
+    let png = reader.join().expect("a reader").expect("a picture");
+    assert_eq!(&png[1..4], b"PNG");
 }

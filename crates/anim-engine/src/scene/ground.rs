@@ -36,7 +36,7 @@ pub enum GroundSpec {
 /// Cells of the mesh in one wavelength.
 const CELLS_A_WAVE: f32 = 24.0;
 /// Cells along one side at most.
-const MAX_CELLS: usize = 1024;
+const MAX_CELLS: usize = 512;
 
 impl GroundSpec {
     /// The collider, and the mesh to draw if it is not a plane.
