@@ -96,11 +96,32 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
 ///
 /// A reader that went away is no error of ours.
 pub(crate) fn json(verb: &str, value: Value) -> Result<(), Failure> {
+    text(&format!("{}\n", with_schema(verb, value)))
+}
+
+/// Prints one JSON object, with its schema and a list `key` that is written item by item and never held whole.
+pub(crate) fn json_with_list(
+    verb: &str,
+    value: Value,
+    key: &str,
+    items: impl Iterator<Item = Value>,
+) -> Result<(), Failure> {
+    let head = with_schema(verb, value).to_string();
+    let head = head.strip_suffix('}').unwrap_or(&head);
+    text(&format!("{head},\"{key}\":["))?;
+    for (index, item) in items.enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        text(&format!("{comma}{item}"))?;
+    }
+    text("]}\n")
+}
+
+fn with_schema(verb: &str, value: Value) -> Value {
     let mut object = json!({ "schema": format!("anim.{verb}/1") });
     if let (Value::Object(object), Value::Object(fields)) = (&mut object, value) {
         object.extend(fields);
     }
-    text(&format!("{object}\n"))
+    object
 }
 
 /// Prints text on stdout.

@@ -69,27 +69,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let character = Character::from_document(&bare, &options).map_err(|error| unusable(&error))?;
     let mut sampler = Sampler::new(&character, &skeleton);
-    let samples: Vec<Value> = args
-        .times
-        .iter()
-        .map(|time| {
-            sampler.pose(
-                clip.map(|(_, spec)| spec),
-                baked.as_ref().map(|(clip, _)| clip),
-                *time,
-            );
-            sampler.value(*time)
-        })
-        .collect();
-    let value = json!({
+    let pose = |sampler: &mut Sampler<'_>, time: f32| {
+        let spec = clip.map(|(_, spec)| spec);
+        sampler.pose(spec, baked.as_ref().map(|(clip, _)| clip), time);
+    };
+    let mut value = json!({
         "file": input::file_name(&args.file),
         "clip": clip.map(|(index, spec)| spec.name.clone().unwrap_or_else(|| format!("animation_{index}"))),
         "clips": document.clips.len(),
         "duration": clip.map_or(0.0, |(_, spec)| spec.duration()),
-        "samples": samples,
         "findings": output::findings_json(&document.findings),
     });
-    let mut value = value;
     if let (Some((_, report)), Value::Object(object)) = (&baked, &mut value) {
         object.insert(
             "baked_error_mm".to_owned(),
@@ -99,9 +89,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         object.insert("baked_bytes".to_owned(), json!(report.bytes));
     }
     if args.json {
-        output::json("sample", value)?;
+        let samples = args.times.iter().map(|time| {
+            pose(&mut sampler, *time);
+            sampler.value(*time)
+        });
+        output::json_with_list("sample", value, "samples", samples)?;
     } else {
-        output::text(&summary(&value, &skeleton))?;
+        output::text(&summary(&value))?;
+        for time in &args.times {
+            pose(&mut sampler, *time);
+            output::text(&sampler.table(*time))?;
+        }
     }
     Ok(Exit::Fine)
 }
@@ -151,6 +149,21 @@ impl<'a> Sampler<'a> {
         surfaces
             .find(|surface| surface.source.0 == node)
             .map(|surface| surface.weights.clone())
+    }
+
+    /// Where the nodes are, for people.
+    fn table(&self, time: f32) -> String {
+        let mut text = format!("time {time} s: node, world position m, name\n");
+        for source in 0..self.skeleton.len() {
+            let joint = self.skeleton.joint(source);
+            let at = self.globals.get(joint).translation;
+            let name = output::printable(self.skeleton.name(joint).unwrap_or(""));
+            text.push_str(&format!(
+                "  #{source:<4} {:>10.4} {:>10.4} {:>10.4}  {name}\n",
+                at.x, at.y, at.z
+            ));
+        }
+        text
     }
 
     fn value(&self, time: f32) -> Value {
@@ -216,8 +229,8 @@ fn bounds(positions: &[Vec3]) -> Value {
     }
 }
 
-/// Where the joints are, for people.
-fn summary(value: &Value, skeleton: &Skeleton) -> String {
+/// Which clip it is and how exact, for people.
+fn summary(value: &Value) -> String {
     let mut text = match value["clip"].as_str() {
         Some(clip) => format!(
             "clip '{}', one of {}, {:.3} s\n",
@@ -234,27 +247,6 @@ fn summary(value: &Value, skeleton: &Skeleton) -> String {
             value["baked_bytes"],
             error.as_f64().unwrap_or(f64::NAN)
         ));
-    }
-    for sample in value["samples"].as_array().into_iter().flatten() {
-        text.push_str(&format!(
-            "time {} s: node, world position m, name\n",
-            sample["time"]
-        ));
-        for (node, matrix) in sample["nodes"].as_object().into_iter().flatten() {
-            let joint = node.parse().map(|source: usize| skeleton.joint(source));
-            let name = joint
-                .ok()
-                .and_then(|joint| skeleton.name(joint))
-                .unwrap_or("");
-            let at = |row: usize| matrix[12 + row].as_f64().unwrap_or(f64::NAN);
-            text.push_str(&format!(
-                "  #{node:<4} {:>10.4} {:>10.4} {:>10.4}  {}\n",
-                at(0),
-                at(1),
-                at(2),
-                output::printable(name)
-            ));
-        }
     }
     text
 }
