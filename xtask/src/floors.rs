@@ -5,13 +5,14 @@ use serde_json::Value;
 use crate::workspace::{array, packages, text};
 
 /// Every crate and its floor. The facade is on floor 6, leaves on 7; xtask stands outside.
-const FLOORS: [(&str, u32); 15] = [
+const FLOORS: [(&str, u32); 16] = [
     ("anim-math", 0),
     ("anim-curves", 1),
     ("anim-geom", 1),
     ("anim-skeleton", 2),
     ("anim-sim", 2),
     ("anim-particles", 2),
+    ("anim-graph", 3),
     ("anim-ik", 3),
     ("anim-skin", 3),
     ("anim-mocap", 4),

@@ -1,0 +1,5 @@
+//! Animation graphs as data: which clips play, how they mix and when one gives way to another.
+
+mod error;
+
+pub use error::GraphError;
