@@ -46,4 +46,12 @@ pub enum SkeletonError {
         /// The part at fault.
         what: &'static str,
     },
+    /// An event at a time that is negative or not a number.
+    #[error("event {event}: time {time} s is not finite and positive")]
+    EventTime {
+        /// Index in the list given.
+        event: usize,
+        /// Its time, s.
+        time: f32,
+    },
 }
