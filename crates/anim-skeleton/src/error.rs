@@ -1,5 +1,6 @@
 //! What can be wrong with joints and curves.
 
+use anim_curves::CurveError;
 use thiserror::Error;
 
 /// Why joints or curves do not make a skeleton or a clip; every variant names the place.
@@ -53,5 +54,19 @@ pub enum SkeletonError {
         event: usize,
         /// Its time, s.
         time: f32,
+    },
+    /// A joint that is not of the skeleton it was used with.
+    #[error("joint {joint} is of another skeleton")]
+    ForeignJoint {
+        /// Index in breadth-first order.
+        joint: usize,
+    },
+    /// Keys that were computed and do not make a curve.
+    #[error("joint {joint}: {error}")]
+    BadTrack {
+        /// Index in source order.
+        joint: usize,
+        /// What is wrong with the keys.
+        error: CurveError,
     },
 }

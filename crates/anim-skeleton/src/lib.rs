@@ -35,6 +35,7 @@ mod kernel;
 pub mod passage;
 pub mod playback;
 pub mod pose;
+pub mod root_motion;
 pub mod skeleton;
 
 pub use bake::{BakeOptions, BakeReport};
@@ -47,4 +48,5 @@ pub use globals::Globals;
 pub use passage::Passage;
 pub use playback::{Playback, Wrap};
 pub use pose::{Pose, PoseBlock};
+pub use root_motion::{MotionReference, RootMotion, RootMotionOptions, blend_deltas};
 pub use skeleton::{JointId, JointSpec, Skeleton};

@@ -1,7 +1,7 @@
 //! Where a clip is being played: a time, a speed, and what happens at the ends.
 //!
 //! Each [`advance`](Playback::advance) tells as a [`Passage`] what it went over; [`Events`](crate::Events) and
-//! root motion answer to that.
+//! [`RootMotion`](crate::RootMotion) answer to that.
 //!
 //! ```
 //! use anim_skeleton::{Playback, Wrap};
