@@ -19,13 +19,11 @@
 //! # Ok::<(), anim_skeleton::SkeletonError>(())
 //! ```
 
-use std::ops::{Add, Mul, Sub};
-
 use anim_math::lanes::{LANES, Level, Simd, SimdBase, SimdFloat, dispatch, f32x8};
 use anim_math::nalgebra::Quaternion;
 use anim_math::{Quat, Transform};
 
-use crate::kernel::{dot, load, normalize, store};
+use crate::kernel::{dot, load, normalize, product, store};
 use crate::{JointId, Pose, PoseBlock};
 
 /// How a layer meets the others.
@@ -34,7 +32,8 @@ pub enum Mode {
     /// Takes its share of the average.
     #[default]
     Override,
-    /// Adds its [`difference`] to the average of the overriding layers, in the order of the layers.
+    /// Adds its [`difference`] to the average of the overriding layers, in the order of the layers; with a negative
+    /// weight takes it off again.
     Additive,
 }
 
@@ -43,7 +42,7 @@ pub enum Mode {
 pub struct Layer<'a> {
     /// A pose of the skeleton, or a [`difference`] of two.
     pub pose: &'a Pose,
-    /// Not negative; a weight that is negative or not finite counts as 0.
+    /// A weight that is not finite counts as 0, and so does a negative one of an overriding layer.
     pub weight: f32,
     /// For each joint, breadth-first, a factor of the weight in [0, 1]; without it 1 for all.
     pub mask: Option<&'a [f32]>,
@@ -54,8 +53,9 @@ pub struct Layer<'a> {
 /// Blends `layers` into `out`.
 ///
 /// A layer of weight 0 changes no bit, joint by joint; a joint that a single layer has all to itself keeps that layer's
-/// bits. Additive: q ← q · nlerp(1, δ, w) (δ is on the joint's own side), t ← t + w δ, s ← s (1 + w (δ − 1)).
-/// O(J × layers); allocates nothing.
+/// bits. Additive: q ← q · nlerp(1, δ, w) (δ is on the joint's own side), t ← t + w δ, s ← s (1 + w (δ − 1)). A negative
+/// weight −w undoes that of w: q ← q · nlerp(1, δ, w)⁻¹, t ← t − w δ, s ← s / (1 + w (δ − 1)), but no scale is divided by
+/// 0. O(J × layers); allocates nothing.
 ///
 /// # Panics
 ///
@@ -108,15 +108,23 @@ pub fn difference(reference: &Pose, pose: &Pose, out: &mut Pose) {
         let (from, to) = (reference.get(joint), pose.get(joint));
         let back = from.rotation.inverse().coords.into();
         let turn = Quaternion::from(product(back, to.rotation.coords.into()));
-        let ratio = |to: f32, from: f32| if from == 0.0 { 1.0 } else { to / from };
         out.set(
             joint,
             Transform {
-                translation: to.translation - from.translation,
                 rotation: Quat::new_unchecked(turn / turn.norm()),
-                scale: to.scale.zip_map(&from.scale, ratio),
+                ..parts_between(from, to)
             },
         );
+    }
+}
+
+/// The way between two transforms but for the rotation, which has sides.
+pub(crate) fn parts_between(from: Transform, to: Transform) -> Transform {
+    let ratio = |to: f32, from: f32| if from == 0.0 { 1.0 } else { to / from };
+    Transform {
+        translation: to.translation - from.translation,
+        rotation: Quat::identity(),
+        scale: to.scale.zip_map(&from.scale, ratio),
     }
 }
 
@@ -126,7 +134,11 @@ fn of_mode<'a>(layers: &'a [Layer<'a>], mode: Mode) -> impl Iterator<Item = &'a 
 }
 
 fn takes_part(layer: &Layer<'_>, mode: Mode) -> bool {
-    layer.mode == mode && layer.weight > 0.0 && layer.weight.is_finite()
+    let has_weight = match mode {
+        Mode::Override => layer.weight > 0.0,
+        Mode::Additive => layer.weight != 0.0,
+    };
+    layer.mode == mode && has_weight && layer.weight.is_finite()
 }
 
 /// Poses in an average; more are still blended, but by the slower way.
@@ -381,17 +393,16 @@ fn add<S: Simd>(simd: S, layers: &[Layer<'_>], out: &mut [PoseBlock]) {
     let zero = f32x8::splat(simd, 0.0);
     let one = f32x8::splat(simd, 1.0);
     for layer in of_mode(layers, Mode::Additive) {
+        let subtracts = layer.weight < 0.0;
+        let side = f32x8::splat(simd, if subtracts { -1.0 } else { 1.0 });
         for (index, (out, delta)) in out.iter_mut().zip(layer.pose.blocks()).enumerate() {
             let weight = weights(simd, layer, index);
-            let touched = weight.simd_gt(zero);
+            let size = weight.abs();
+            let touched = size.simd_gt(zero);
             let [x, y, z, w] = load(simd, &delta.rotation);
-            let signed = weight.copysign(w);
-            let turn = [
-                x * signed,
-                y * signed,
-                z * signed,
-                w * signed + (one - weight),
-            ];
+            let signed = size.copysign(w);
+            let along = signed * side;
+            let turn = [x * along, y * along, z * along, w * signed + (one - size)];
             let base = load(simd, &out.rotation);
             let mut turned = base;
             replace(
@@ -409,24 +420,15 @@ fn add<S: Simd>(simd: S, layers: &[Layer<'_>], out: &mut [PoseBlock]) {
             let mut scale = load(simd, &out.scale);
             let mut scaled = scale;
             for (part, delta) in scaled.iter_mut().zip(load(simd, &delta.scale)) {
-                *part *= one + (delta - one) * weight;
+                let factor = one + (delta - one) * size;
+                if subtracts {
+                    *part = simd.select_f32x8(factor.simd_eq(zero), *part, *part / factor);
+                } else {
+                    *part *= factor;
+                }
             }
             replace(simd, touched, &mut scale, scaled);
             store(scale, &mut out.scale);
         }
     }
-}
-
-/// The Hamilton product, paired so that conj(q) · q has no rounding in x, y and z.
-#[inline(always)]
-fn product<T>([ax, ay, az, aw]: [T; 4], [bx, by, bz, bw]: [T; 4]) -> [T; 4]
-where
-    T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T>,
-{
-    [
-        (aw * bx + ax * bw) + (ay * bz - az * by),
-        (aw * by + ay * bw) + (az * bx - ax * bz),
-        (aw * bz + az * bw) + (ax * by - ay * bx),
-        aw * bw - (ax * bx + ay * by + az * bz),
-    ]
 }

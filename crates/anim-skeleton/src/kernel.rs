@@ -2,6 +2,8 @@
 //!
 //! Everything is `#[inline(always)]`, as it must end up inside the function that was compiled for the instruction set.
 
+use std::ops::{Add, Mul, Sub};
+
 use anim_math::lanes::{Lanes, Simd, SimdBase, SimdFloat, f32x8};
 
 /// Loads N parts of eight joints.
@@ -33,4 +35,18 @@ pub(crate) fn dot<S: Simd>(a: [f32x8<S>; 4], b: [f32x8<S>; 4]) -> f32x8<S> {
 pub(crate) fn normalize<S: Simd>(simd: S, q: [f32x8<S>; 4]) -> [f32x8<S>; 4] {
     let scale = f32x8::splat(simd, 1.0) / dot(q, q).sqrt();
     [q[0] * scale, q[1] * scale, q[2] * scale, q[3] * scale]
+}
+
+/// The Hamilton product, paired so that conj(q) · q has no rounding in x, y and z.
+#[inline(always)]
+pub(crate) fn product<T>([ax, ay, az, aw]: [T; 4], [bx, by, bz, bw]: [T; 4]) -> [T; 4]
+where
+    T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T>,
+{
+    [
+        (aw * bx + ax * bw) + (ay * bz - az * by),
+        (aw * by + ay * bw) + (az * bx - ax * bz),
+        (aw * bz + az * bw) + (ax * by - ay * bx),
+        aw * bw - (ax * bx + ay * by + az * bz),
+    ]
 }

@@ -122,7 +122,9 @@ fn layers_of_weight_zero_change_no_bit() {
         .map(|joint| [0.0, -3.0, f32::NAN][joint % 3])
         .collect();
     for weight in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        let layers = [layer(&a, 1.0), layer(&b, weight), additive(&b, weight)];
+        // A negative weight of an additive layer subtracts.
+        let added = if weight == -1.0 { 0.0 } else { weight };
+        let layers = [layer(&a, 1.0), layer(&b, weight), additive(&b, added)];
         assert_eq!(blended(skeleton.rest(), &layers), a);
     }
     for mode in [Mode::Override, Mode::Additive] {
@@ -314,6 +316,41 @@ fn a_difference_added_to_its_reference_gives_the_pose() {
 }
 
 #[test]
+fn a_negative_weight_undoes_a_positive_one() {
+    let mut random = Random(16);
+    let skeleton = Skeleton::new(human(21)).unwrap();
+    let [base, delta] = [(); 2].map(|()| random_pose(&skeleton, &mut random));
+    let mask: Vec<_> = (0..21).map(|_| random.signed()).collect();
+    for mask in [None, Some(&mask[..])] {
+        for weight in [0.3, 1.0] {
+            let added = |weight| Layer {
+                mask,
+                ..additive(&delta, weight)
+            };
+            let back = [layer(&base, 1.0), added(weight), added(-weight)];
+            let out = blended(skeleton.rest(), &back);
+            assert!(distance(&out, &base, &skeleton) < 8.0 * EPS);
+            let off = blended(skeleton.rest(), &[layer(&base, 1.0), added(-weight)]);
+            let back = [layer(&off, 1.0), added(weight)];
+            let out = blended(skeleton.rest(), &back);
+            assert!(distance(&out, &base, &skeleton) < 8.0 * EPS);
+        }
+    }
+}
+
+#[test]
+fn subtracting_all_of_a_scale_leaves_it() {
+    let (skeleton, joint) = single(Transform::IDENTITY);
+    let mut delta = Pose::identity(1);
+    delta.set_scale(joint, Vec3::new(0.0, 2.0, 1.0));
+    let out = blended(
+        skeleton.rest(),
+        &[layer(skeleton.rest(), 1.0), additive(&delta, -1.0)],
+    );
+    assert_eq!(out.scale(joint), Vec3::new(1.0, 0.5, 1.0));
+}
+
+#[test]
 fn additive_turns_are_on_the_side_of_the_joint() {
     let (skeleton, joint) = single(Transform::IDENTITY);
     let base = turned(&skeleton, xyzw(0.0, 0.0, 0.573576, 0.819152));
@@ -364,7 +401,12 @@ fn every_instruction_set_gives_the_same_bits() {
             layer(&poses[1], 0.3),
             layer(&poses[2], 0.3),
         ],
-        &[layer(&poses[0], 1.0), masked, additive(&poses[2], 0.4)],
+        &[
+            layer(&poses[0], 1.0),
+            masked,
+            additive(&poses[2], 0.4),
+            additive(&poses[1], -0.3),
+        ],
         &[layer(&poses[0], 0.5), masked],
     ];
     for layers in cases {
