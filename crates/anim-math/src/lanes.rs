@@ -20,7 +20,10 @@
 //! assert_eq!(blocks, [[3.0; 8]; 3]);
 //! ```
 
-pub use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, dispatch, f32x4, f32x8};
+pub use fearless_simd::{
+    Level, Select, Simd, SimdBase, SimdCombine, SimdFloat, SimdSplit, dispatch, f32x4, f32x8,
+    f32x16, mask32x16, u8x64,
+};
 
 /// Lanes in a block: joints of a pose and vertices of a skin are stored in blocks of this many.
 pub const LANES: usize = 8;

@@ -19,7 +19,9 @@
 //! # Ok::<(), anim_skeleton::SkeletonError>(())
 //! ```
 
-use anim_math::lanes::{LANES, Level, Simd, SimdBase, SimdFloat, dispatch, f32x8};
+use anim_math::lanes::{
+    LANES, Lanes, Level, Simd, SimdBase, SimdCombine, SimdFloat, SimdSplit, dispatch, f32x8, f32x16,
+};
 use anim_math::nalgebra::Quaternion;
 use anim_math::{Quat, Transform};
 
@@ -71,24 +73,27 @@ pub fn blend(rest: &Pose, layers: &[Layer<'_>], out: &mut Pose) {
 /// If poses or masks are of another number of joints.
 pub fn blend_on(level: Level, rest: &Pose, layers: &[Layer<'_>], out: &mut Pose) {
     assert_eq!(rest.len(), out.len(), "poses of two skeletons");
+    let mut average = Average::of(rest);
+    let mut additive = false;
     for layer in layers {
         assert_eq!(layer.pose.len(), out.len(), "layer of another skeleton");
-        let mask_len = layer.mask.map_or(out.len(), <[f32]>::len);
-        assert_eq!(mask_len, out.len(), "mask of another skeleton");
+        if let Some(mask) = layer.mask {
+            assert_eq!(mask.len(), out.len(), "mask of another skeleton");
+        }
+        if takes_part(layer) {
+            match layer.mode {
+                Mode::Override => average.add(layer),
+                Mode::Additive => additive = true,
+            }
+        }
     }
     let blocks = out.blocks_mut();
-    let mut others: [Share<'_>; MOST] = [(&[], 0.0); MOST];
-    if of_mode(layers, Mode::Override).any(|layer| layer.mask.is_some()) {
-        dispatch!(level, simd => mix_by_lane(simd, rest, layers, blocks));
-    } else if let Some(average) = Average::new(rest, layers, &mut others) {
-        match average.others {
-            [] => blocks.copy_from_slice(average.reference.0),
-            _ => dispatch!(level, simd => mix(simd, &average, blocks)),
-        }
-    } else {
-        dispatch!(level, simd => mix_by_lane(simd, rest, layers, blocks));
+    match average.shares() {
+        Some([(all, _)]) => blocks.copy_from_slice(all),
+        Some(shares) => dispatch!(level, simd => mix(simd, shares, blocks)),
+        None => dispatch!(level, simd => mix_by_lane(simd, rest, layers, blocks)),
     }
-    if of_mode(layers, Mode::Additive).next().is_some() {
+    if additive {
         dispatch!(level, simd => add(simd, layers, blocks));
     }
 }
@@ -130,82 +135,187 @@ pub(crate) fn parts_between(from: Transform, to: Transform) -> Transform {
 
 /// The layers of a mode that have any weight.
 fn of_mode<'a>(layers: &'a [Layer<'a>], mode: Mode) -> impl Iterator<Item = &'a Layer<'a>> + Clone {
-    layers.iter().filter(move |layer| takes_part(layer, mode))
+    layers
+        .iter()
+        .filter(move |layer| layer.mode == mode && takes_part(layer))
 }
 
-fn takes_part(layer: &Layer<'_>, mode: Mode) -> bool {
-    let has_weight = match mode {
-        Mode::Override => layer.weight > 0.0,
-        Mode::Additive => layer.weight != 0.0,
-    };
-    layer.mode == mode && has_weight && layer.weight.is_finite()
+fn takes_part(layer: &Layer<'_>) -> bool {
+    let has_weight = layer.weight > 0.0 || layer.mode == Mode::Additive && layer.weight < 0.0;
+    has_weight && layer.weight.abs() < f32::INFINITY
 }
 
 /// Poses in an average; more are still blended, but by the slower way.
-const MOST: usize = 8;
+const MOST: usize = 9;
 
 /// A pose and its share in an average.
 type Share<'a> = (&'a [PoseBlock], f32);
 
-/// An average of whole poses, with the heaviest known, and their shares.
+/// An average of whole poses, gathered layer by layer.
 struct Average<'a> {
-    /// The heaviest: the short arcs start here.
-    reference: Share<'a>,
-    /// All that take part but the reference.
-    others: &'a [Share<'a>],
+    rest: &'a [PoseBlock],
+    /// The heaviest first: the short arcs start there. Place 0 is the rest pose's until something outweighs it.
+    shares: [Share<'a>; MOST],
+    count: usize,
+    total: f32,
+    /// False where joints have weights of their own, or there are too many layers.
+    is_plain: bool,
 }
 
 impl<'a> Average<'a> {
-    /// `None` if three or more take part and several are the heaviest, or if there are too many for `others`.
-    fn new(rest: &'a Pose, layers: &'a [Layer<'a>], others: &'a mut [Share<'a>]) -> Option<Self> {
-        let overriding = of_mode(layers, Mode::Override);
-        let total: f32 = overriding.clone().map(|layer| layer.weight).sum();
-        let share_of_weight = 1.0 / total.max(1.0);
-        let mut reference = (rest.blocks(), (1.0 - total).max(0.0));
-        let mut count = 0;
+    fn of(rest: &'a Pose) -> Self {
+        Self {
+            rest: rest.blocks(),
+            shares: [(&[], 0.0); MOST],
+            count: 0,
+            total: 0.0,
+            is_plain: true,
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, layer: &Layer<'a>) {
+        self.is_plain &= layer.mask.is_none() && self.count + 1 < MOST;
+        if self.is_plain {
+            self.shares[self.count] = (layer.pose.blocks(), layer.weight);
+            self.count += 1;
+            self.total += layer.weight;
+        }
+    }
+
+    /// All that take part and their shares, the heaviest first.
+    ///
+    /// `None` where each joint has to be looked at: it has weights of its own, there are too many, or three or more take
+    /// part and several are the heaviest.
+    #[inline(always)]
+    fn shares(&mut self) -> Option<&[Share<'a>]> {
+        if !self.is_plain {
+            return None;
+        }
+        if self.total < 1.0 {
+            self.shares[self.count] = (self.rest, 1.0 - self.total);
+            self.count += 1;
+        }
+        let shares = &mut self.shares[..self.count];
+        let scale = 1.0 / self.total.max(1.0);
+        let mut heaviest = 0;
         let mut tied = false;
-        for layer in overriding {
-            let mut lighter = (layer.pose.blocks(), layer.weight * share_of_weight);
-            tied = lighter.1 == reference.1 || tied && lighter.1 < reference.1;
-            if lighter.1 > reference.1 {
-                std::mem::swap(&mut lighter, &mut reference);
-            }
-            if lighter.1 > 0.0 {
-                *others.get_mut(count)? = lighter;
-                count += 1;
+        for place in 0..shares.len() {
+            shares[place].1 *= scale;
+            let (share, most) = (shares[place].1, shares[heaviest].1);
+            tied = place > 0 && (share == most || tied && share < most);
+            if share > most {
+                heaviest = place;
             }
         }
-        let others = &others[..count];
-        (count < 2 || !tied).then_some(Self { reference, others })
+        shares.swap(0, heaviest);
+        (shares.len() < 3 || !tied).then_some(shares)
     }
 }
 
 #[inline(always)]
-fn mix<S: Simd>(simd: S, average: &Average<'_>, out: &mut [PoseBlock]) {
-    let reference_share = f32x8::splat(simd, average.reference.1);
-    let blocks = out.iter_mut().zip(average.reference.0);
+fn mix<S: Simd>(simd: S, shares: &[Share<'_>], out: &mut [PoseBlock]) {
+    let Some(((reference, share), others)) = shares.split_first() else {
+        return;
+    };
+    let reference_share = f32x16::splat(simd, *share);
+    let blocks = out.iter_mut().zip(*reference);
     for (index, (out, from)) in blocks.enumerate() {
-        let reference = load(simd, &from.rotation);
-        let mut rotation = reference;
-        for part in &mut rotation {
-            *part *= reference_share;
-        }
-        let (moved, scaled) = (load(simd, &from.translation), load(simd, &from.scale));
-        let (mut translation, mut scale) = (moved, scaled);
-        for (blocks, share) in average.others {
-            let to = &blocks[index];
-            let share = f32x8::splat(simd, *share);
-            let other = load(simd, &to.rotation);
+        // Rotations first and moves after, so that neither runs out of registers.
+        let reference = load_pairs(simd, &from.rotation);
+        let mut rotation = [
+            reference[0] * reference_share,
+            reference[1] * reference_share,
+        ];
+        for (blocks, share) in others {
+            let other = load_pairs(simd, &blocks[index].rotation);
             // Minus the share where the other quaternion is on the far side.
-            let signed = share.copysign(dot(reference, other));
-            add_scaled(&mut rotation, other, signed);
-            add_way(&mut translation, moved, load(simd, &to.translation), share);
-            add_way(&mut scale, scaled, load(simd, &to.scale), share);
+            let signed = f32x8::splat(simd, *share).copysign(dot_pairs(reference, other));
+            let signed = signed.combine(signed);
+            rotation[0] += other[0] * signed;
+            rotation[1] += other[1] * signed;
         }
-        store(normalize(simd, rotation), &mut out.rotation);
-        store(translation, &mut out.translation);
-        store(scale, &mut out.scale);
+        let inverse = f32x8::splat(simd, 1.0) / dot_pairs(rotation, rotation).sqrt();
+        let inverse = inverse.combine(inverse);
+        store_pairs(
+            [rotation[0] * inverse, rotation[1] * inverse],
+            &mut out.rotation,
+        );
+
+        let start = Moves::load(simd, from);
+        let mut moves = start;
+        for (blocks, share) in others {
+            let share = f32x8::splat(simd, *share);
+            moves.add_way(&start, &Moves::load(simd, &blocks[index]), share);
+        }
+        moves.store(out);
     }
+}
+
+/// Translations and scales of eight joints in whole cache lines: two parts and one, one and two.
+#[derive(Clone, Copy)]
+struct Moves<S: Simd> {
+    translation: (f32x16<S>, f32x8<S>),
+    scale: (f32x8<S>, f32x16<S>),
+}
+
+impl<S: Simd> Moves<S> {
+    #[inline(always)]
+    fn load(simd: S, block: &PoseBlock) -> Self {
+        let (translation, scale) = (block.translation.as_flattened(), block.scale.as_flattened());
+        Self {
+            translation: (
+                f32x16::from_slice(simd, &translation[..16]),
+                f32x8::from_slice(simd, &translation[16..]),
+            ),
+            scale: (
+                f32x8::from_slice(simd, &scale[..8]),
+                f32x16::from_slice(simd, &scale[8..]),
+            ),
+        }
+    }
+
+    /// Adds a part of the way from `from` to `to`; exactly nothing where they are equal.
+    #[inline(always)]
+    fn add_way(&mut self, from: &Self, to: &Self, share: f32x8<S>) {
+        let wide = share.combine(share);
+        self.translation.0 += (to.translation.0 - from.translation.0) * wide;
+        self.translation.1 += (to.translation.1 - from.translation.1) * share;
+        self.scale.0 += (to.scale.0 - from.scale.0) * share;
+        self.scale.1 += (to.scale.1 - from.scale.1) * wide;
+    }
+
+    #[inline(always)]
+    fn store(self, out: &mut PoseBlock) {
+        let translation = out.translation.as_flattened_mut();
+        self.translation.0.store_slice(&mut translation[..16]);
+        self.translation.1.store_slice(&mut translation[16..]);
+        let scale = out.scale.as_flattened_mut();
+        self.scale.0.store_slice(&mut scale[..8]);
+        self.scale.1.store_slice(&mut scale[8..]);
+    }
+}
+
+#[inline(always)]
+fn load_pairs<S: Simd>(simd: S, parts: &[Lanes; 4]) -> [f32x16<S>; 2] {
+    let flat = parts.as_flattened();
+    [
+        f32x16::from_slice(simd, &flat[..16]),
+        f32x16::from_slice(simd, &flat[16..]),
+    ]
+}
+
+#[inline(always)]
+fn store_pairs<S: Simd>([xy, zw]: [f32x16<S>; 2], out: &mut [Lanes; 4]) {
+    let flat = out.as_flattened_mut();
+    xy.store_slice(&mut flat[..16]);
+    zw.store_slice(&mut flat[16..]);
+}
+
+#[inline(always)]
+fn dot_pairs<S: Simd>(a: [f32x16<S>; 2], b: [f32x16<S>; 2]) -> f32x8<S> {
+    let (x, y) = (a[0] * b[0] + a[1] * b[1]).split();
+    x + y
 }
 
 /// Averages with weights that differ from joint to joint; the heaviest layer is found for each joint.
@@ -360,19 +470,6 @@ fn add_scaled<S: Simd, const N: usize>(
 ) {
     for (sum, part) in sums.iter_mut().zip(parts) {
         *sum += part * factor;
-    }
-}
-
-/// Adds a part of the way from `from` to `to`; exactly nothing where they are equal.
-#[inline(always)]
-fn add_way<S: Simd, const N: usize>(
-    sums: &mut [f32x8<S>; N],
-    from: [f32x8<S>; N],
-    to: [f32x8<S>; N],
-    share: f32x8<S>,
-) {
-    for (sum, (from, to)) in sums.iter_mut().zip(from.into_iter().zip(to)) {
-        *sum += (to - from) * share;
     }
 }
 

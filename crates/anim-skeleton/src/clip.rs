@@ -33,7 +33,7 @@ use anim_math::{Quat, Transform, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::clip_parts::ClipParts;
-use crate::kernel::{normalize, store};
+use crate::kernel::{copy, normalize, store};
 use crate::{JointId, Pose, PoseBlock};
 
 /// A clip ready to play: immutable, shared by any number of characters.
@@ -254,10 +254,10 @@ fn sample_blocks<S: Simd>(simd: S, clip: &Clip, span: Span, out: &mut [PoseBlock
     let mut keys = from.iter().zip(to);
     let blocks = out.iter_mut().zip(clip.base.blocks());
     for ((out, base), moving) in blocks.zip(&clip.moving) {
-        out.translation = base.translation;
-        out.scale = base.scale;
+        copy(simd, &base.translation, &mut out.translation);
+        copy(simd, &base.scale, &mut out.scale);
         if *moving == 0 {
-            out.rotation = base.rotation;
+            copy(simd, &base.rotation, &mut out.rotation);
         } else if let Some((from, to)) = keys.next() {
             mix_block(simd, from, to, span.alpha, &mut out.rotation);
             if *moving != u8::MAX {

@@ -22,7 +22,9 @@
 
 use std::ops::{Add, Mul, Range, Sub};
 
-use anim_math::lanes::{LANES, Level, Simd, SimdBase, dispatch, f32x4, f32x8};
+use anim_math::lanes::{
+    LANES, Level, Simd, SimdBase, dispatch, f32x4, f32x8, f32x16, mask32x16, u8x64,
+};
 use anim_math::{Affine, Mat3, Vec3};
 
 use crate::kernel::load;
@@ -170,6 +172,7 @@ fn update_few<S: Simd>(
     range: Range<usize>,
     out: &mut [GlobalSlot],
 ) {
+    let composer = Composer::new(simd);
     for joint in range {
         let (block, lane) = (&blocks[joint / LANES], joint % LANES);
         let local = matrix_rows(
@@ -178,11 +181,7 @@ fn update_few<S: Simd>(
             block.scale.each_ref().map(|part| part[lane]),
             1.0,
         );
-        let [x, y, z] = match parents[joint] {
-            Some(parent) => compose(simd, &out[parent.index()], local),
-            None => local,
-        };
-        out[joint] = GlobalSlot([x, y, z, LAST_ROW]);
+        composer.place(parents[joint], joint, local.each_ref(), out);
     }
 }
 
@@ -195,6 +194,7 @@ fn update<S: Simd>(
     range: Range<usize>,
     out: &mut [GlobalSlot],
 ) {
+    let composer = Composer::new(simd);
     let mut first = range.start;
     let mut locals = LocalRows([[[0.0; 4]; LANES]; 3]);
     while first < range.end {
@@ -202,39 +202,107 @@ fn update<S: Simd>(
         local_rows(simd, &blocks[block], &mut locals);
         let last = range.end.min((block + 1) * LANES);
         for (joint, parent) in (first..last).zip(&parents[first..last]) {
-            let [x, y, z] = &locals.0;
             let lane = joint % LANES;
-            let local = [x[lane], y[lane], z[lane]];
-            let [x, y, z] = match parent {
-                Some(parent) => compose(simd, &out[parent.index()], local),
-                None => local,
-            };
-            out[joint] = GlobalSlot([x, y, z, LAST_ROW]);
+            let [x, y, z] = locals.0.each_ref().map(|row| &row[lane]);
+            composer.place(*parent, joint, [x, y, z], out);
         }
         first = last;
     }
 }
 
-/// The three rows of `parent · local`: row r is p_r0 L_0 + p_r1 L_1 + p_r2 L_2 + (0, 0, 0, p_r3).
-#[inline(always)]
-fn compose<S: Simd>(simd: S, parent: &GlobalSlot, local: [[f32; 4]; 3]) -> [[f32; 4]; 3] {
-    let l0 = f32x4::load_array(simd, local[0]);
-    let l1 = f32x4::load_array(simd, local[1]);
-    let l2 = f32x4::load_array(simd, local[2]);
-    let [x, y, z, _] = &parent.0;
-    [
-        compose_row(simd, x, [l0, l1, l2]),
-        compose_row(simd, y, [l0, l1, l2]),
-        compose_row(simd, z, [l0, l1, l2]),
-    ]
+/// Multiplies a parent's matrix by a child's local one.
+///
+/// Row r is p_r0 L_0 + p_r1 L_1 + p_r2 L_2 + (0, 0, 0, p_r3), in that order whether rows are taken one by one or all at
+/// once, so both ways give the same bits.
+#[derive(Clone, Copy)]
+struct Composer<S: Simd> {
+    simd: S,
+    /// Bytes that spread column 0, 1 or 2 over each row.
+    spread: [u8x64<S>; 3],
+    last_column: mask32x16<S>,
+    upper_rows: mask32x16<S>,
 }
 
-#[inline(always)]
-fn compose_row<S: Simd>(simd: S, p: &[f32; 4], [l0, l1, l2]: [f32x4<S>; 3]) -> [f32; 4] {
-    let turned = l0 * f32x4::splat(simd, p[0])
-        + l1 * f32x4::splat(simd, p[1])
-        + l2 * f32x4::splat(simd, p[2]);
-    (turned + f32x4::load_array(simd, [0.0, 0.0, 0.0, p[3]])).into()
+impl<S: Simd> Composer<S> {
+    /// A matrix fits one vector, and columns can be spread within its rows; two halves of eight would cost more than rows.
+    const IS_WIDE: bool = <S::f32s as SimdBase<S>>::LEN > 8;
+
+    #[inline(always)]
+    fn new(simd: S) -> Self {
+        let spread = |column: usize| {
+            let bytes: [u8; 64] = std::array::from_fn(|byte| (column * 4 + byte % 4) as u8);
+            u8x64::from_slice(simd, &bytes)
+        };
+        let cell = f32x16::from_fn(simd, |cell| (cell % 4) as f32);
+        let row = f32x16::from_fn(simd, |cell| (cell / 4) as f32);
+        let three = f32x16::splat(simd, 3.0);
+        Self {
+            simd,
+            spread: [spread(0), spread(1), spread(2)],
+            last_column: cell.simd_eq(three),
+            upper_rows: row.simd_lt(three),
+        }
+    }
+
+    /// Writes `model_from_joint`; each way straight to its slot, in the widest stores there are, because the children read
+    /// it back at once.
+    #[inline(always)]
+    fn place(
+        &self,
+        parent: Option<JointId>,
+        joint: usize,
+        local: [&[f32; 4]; 3],
+        out: &mut [GlobalSlot],
+    ) {
+        let (before, out) = out.split_at_mut(joint);
+        let out = &mut out[0].0;
+        match parent {
+            None => *out = [*local[0], *local[1], *local[2], LAST_ROW],
+            Some(parent) if Self::IS_WIDE => {
+                self.all_rows(&before[parent.index()].0, local, out);
+            }
+            Some(parent) => {
+                let [x, y, z, _] = &before[parent.index()].0;
+                let l = local.map(|row| f32x4::load_array(self.simd, *row));
+                *out = [self.row(x, l), self.row(y, l), self.row(z, l), LAST_ROW];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn all_rows(&self, parent: &[[f32; 4]; 4], local: [&[f32; 4]; 3], out: &mut [[f32; 4]; 4]) {
+        let simd = self.simd;
+        let p = f32x16::from_slice(simd, parent.as_flattened());
+        let l0 = f32x16::block_splat(f32x4::load_array(simd, *local[0]));
+        let l1 = f32x16::block_splat(f32x4::load_array(simd, *local[1]));
+        let l2 = f32x16::block_splat(f32x4::load_array(simd, *local[2]));
+        let [p0, p1, p2] = self.columns(p);
+        // The last row must stay 0 0 0 1 even beside infinities.
+        let zero = f32x16::splat(simd, 0.0);
+        let turned = simd.select_f32x16(self.upper_rows, p0 * l0 + p1 * l1, zero);
+        let moved = simd.select_f32x16(self.upper_rows, p2 * l2, zero)
+            + simd.select_f32x16(self.last_column, p, zero);
+        (turned + moved).store_slice(out.as_flattened_mut());
+    }
+
+    /// The first three columns, each spread over its rows.
+    #[inline(always)]
+    fn columns(&self, p: f32x16<S>) -> [f32x16<S>; 3] {
+        let [x, y, z] = self.spread;
+        [
+            self.simd.swizzle_dyn_within_blocks_f32x16(p, x),
+            self.simd.swizzle_dyn_within_blocks_f32x16(p, y),
+            self.simd.swizzle_dyn_within_blocks_f32x16(p, z),
+        ]
+    }
+
+    #[inline(always)]
+    fn row(&self, p: &[f32; 4], [l0, l1, l2]: [f32x4<S>; 3]) -> [f32; 4] {
+        let simd = self.simd;
+        let turned = l0 * f32x4::splat(simd, p[0]) + l1 * f32x4::splat(simd, p[1]);
+        let moved = l2 * f32x4::splat(simd, p[2]) + f32x4::load_array(simd, [0.0, 0.0, 0.0, p[3]]);
+        (turned + moved).into()
+    }
 }
 
 /// `parent_from_joint` of eight joints: for each row of the matrices, eight times four columns.

@@ -24,6 +24,14 @@ pub(crate) fn store<S: Simd, const N: usize>(parts: [f32x8<S>; N], out: &mut [La
     }
 }
 
+/// Copies N parts of eight joints; left to the compiler, an assignment goes through general registers.
+#[inline(always)]
+pub(crate) fn copy<S: Simd, const N: usize>(simd: S, from: &[Lanes; N], to: &mut [Lanes; N]) {
+    for (from, to) in from.iter().zip(to) {
+        f32x8::load_array_ref(simd, from).store_array(to);
+    }
+}
+
 /// Σ aᵢ bᵢ of eight quaternions.
 #[inline(always)]
 pub(crate) fn dot<S: Simd>(a: [f32x8<S>; 4], b: [f32x8<S>; 4]) -> f32x8<S> {
