@@ -20,7 +20,8 @@
 //! ```
 
 use anim_math::lanes::{
-    LANES, Lanes, Level, Simd, SimdBase, SimdCombine, SimdFloat, SimdSplit, dispatch, f32x8, f32x16,
+    LANES, Lanes, Level, Simd, SimdBase, SimdCombine, SimdFloat, SimdMask, SimdSplit, dispatch,
+    f32x8, f32x16,
 };
 use anim_math::nalgebra::Quaternion;
 use anim_math::{Quat, Transform};
@@ -91,7 +92,7 @@ pub fn blend_on(level: Level, rest: &Pose, layers: &[Layer<'_>], out: &mut Pose)
     match average.shares() {
         Some([(all, _)]) => blocks.copy_from_slice(all),
         Some(shares) => dispatch!(level, simd => mix(simd, shares, blocks)),
-        None => dispatch!(level, simd => mix_by_lane(simd, rest, layers, blocks)),
+        None => mix_masked(level, rest, layers, blocks),
     }
     if additive {
         dispatch!(level, simd => add(simd, layers, blocks));
@@ -318,12 +319,38 @@ fn dot_pairs<S: Simd>(a: [f32x16<S>; 2], b: [f32x16<S>; 2]) -> f32x8<S> {
     x + y
 }
 
+/// Gathers the layers that take part, so that they are not looked for again at each block.
+fn mix_masked(level: Level, rest: &Pose, layers: &[Layer<'_>], out: &mut [PoseBlock]) {
+    let overriding = of_mode(layers, Mode::Override);
+    let mut gathered = [Layer {
+        pose: rest,
+        weight: 0.0,
+        mask: None,
+        mode: Mode::Override,
+    }; MOST];
+    let count = overriding.clone().count();
+    if count > MOST {
+        dispatch!(level, simd => mix_by_lane(simd, rest, overriding.clone(), out));
+        return;
+    }
+    for (slot, layer) in gathered.iter_mut().zip(overriding) {
+        *slot = *layer;
+    }
+    let gathered = gathered[..count].iter();
+    dispatch!(level, simd => mix_by_lane(simd, rest, gathered.clone(), out));
+}
+
 /// Averages with weights that differ from joint to joint; the heaviest layer is found for each joint.
 #[inline(always)]
-fn mix_by_lane<S: Simd>(simd: S, rest: &Pose, layers: &[Layer<'_>], out: &mut [PoseBlock]) {
+fn mix_by_lane<'a, S: Simd>(
+    simd: S,
+    rest: &Pose,
+    overriding: impl Iterator<Item = &'a Layer<'a>> + Clone,
+    out: &mut [PoseBlock],
+) {
     let zero = f32x8::splat(simd, 0.0);
     let one = f32x8::splat(simd, 1.0);
-    let overriding = of_mode(layers, Mode::Override);
+    let layer_count = overriding.clone().count();
     for (index, (out, rest)) in out.iter_mut().zip(rest.blocks()).enumerate() {
         let mut total = zero;
         for layer in overriding.clone() {
@@ -331,25 +358,37 @@ fn mix_by_lane<S: Simd>(simd: S, rest: &Pose, layers: &[Layer<'_>], out: &mut [P
         }
         let rest_share = (one - total).max(zero);
         let share_of_weight = one / total.max(one);
+        let has_rest = rest_share.simd_gt(zero).any_true();
         let rest_rotation = load(simd, &rest.rotation);
         let mut heaviest = Heaviest {
             share: rest_share,
             nearness: one,
             rotation: rest_rotation,
         };
+        // Of two the short arc is the same from either end.
+        let may_tie = layer_count + usize::from(has_rest) > 2;
         for layer in overriding.clone() {
             let rotation = load(simd, &layer.pose.blocks()[index].rotation);
             let share = weights(simd, layer, index) * share_of_weight;
-            heaviest.compare(simd, share, dot(rotation, rest_rotation).abs(), rotation);
+            let nearness = if may_tie {
+                dot(rotation, rest_rotation).abs()
+            } else {
+                zero
+            };
+            heaviest.compare(simd, share, nearness, rotation);
         }
         let mut sum = Sum::new(simd);
-        sum.add(heaviest.rotation, rest, rest_share);
+        if has_rest {
+            sum.add(heaviest.rotation, rest, rest_share);
+        }
         for layer in overriding.clone() {
             let share = weights(simd, layer, index) * share_of_weight;
             sum.add(heaviest.rotation, &layer.pose.blocks()[index], share);
         }
         sum.rotation = normalize(simd, sum.rotation);
-        sum.keep_whole(rest, rest_share);
+        if has_rest {
+            sum.keep_whole(rest, rest_share);
+        }
         for layer in overriding.clone() {
             let share = weights(simd, layer, index) * share_of_weight;
             sum.keep_whole(&layer.pose.blocks()[index], share);
@@ -398,9 +437,7 @@ impl<S: Simd> Heaviest<S> {
         let wins = share.simd_gt(self.share) | nearer;
         self.share = simd.select_f32x8(wins, share, self.share);
         self.nearness = simd.select_f32x8(wins, nearness, self.nearness);
-        for (kept, other) in self.rotation.iter_mut().zip(rotation) {
-            *kept = simd.select_f32x8(wins, other, *kept);
-        }
+        replace(simd, wins, &mut self.rotation, rotation);
     }
 }
 
@@ -468,8 +505,8 @@ fn add_scaled<S: Simd, const N: usize>(
     parts: [f32x8<S>; N],
     factor: f32x8<S>,
 ) {
-    for (sum, part) in sums.iter_mut().zip(parts) {
-        *sum += part * factor;
+    for (sum, part) in sums.iter_mut().zip(&parts) {
+        *sum += *part * factor;
     }
 }
 
@@ -480,8 +517,8 @@ fn replace<S: Simd, const N: usize>(
     parts: &mut [f32x8<S>; N],
     others: [f32x8<S>; N],
 ) {
-    for (part, other) in parts.iter_mut().zip(others) {
-        *part = simd.select_f32x8(lanes, other, *part);
+    for (part, other) in parts.iter_mut().zip(&others) {
+        *part = simd.select_f32x8(lanes, *other, *part);
     }
 }
 
