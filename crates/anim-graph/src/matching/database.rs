@@ -34,7 +34,7 @@ pub struct DatabaseClip {
     pub name: String,
     /// As given.
     pub tags: u32,
-    /// As given; false for a loop shorter than a frame.
+    /// As given.
     pub looping: bool,
     /// Its frames in the database.
     pub frames: Range<usize>,
@@ -77,7 +77,7 @@ pub struct Search<'a> {
 pub struct Current {
     /// In the database; it may be one that searches do not return, but must carry the tags to stay.
     pub frame: usize,
-    /// What another frame's cost must be lower by.
+    /// What another frame's cost must be lower by; if it is NaN the current frame stays.
     pub bias: f32,
 }
 
@@ -332,6 +332,11 @@ impl MotionDatabase {
             .filter(|current| self.tags(current.frame) & search.tags == search.tags)
             .map(|current| (current, self.cost(current.frame, query)));
         let limit = current.map_or(f32::INFINITY, |(current, cost)| cost - current.bias);
+        let limit = if limit.is_nan() {
+            f32::NEG_INFINITY
+        } else {
+            limit
+        };
         let allowed = Allowed {
             tags: search.tags,
             ignore: search.ignore,

@@ -35,22 +35,23 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// The frames of `clip` at about `rate` a second; a loop shorter than one is a still.
+    /// The frames of `clip` at about `rate` a second: of a loop as many as come out even, at least one.
     pub(crate) fn of(clip: &Clip, rate: f32, looping: bool) -> Self {
         let length = f64::from(clip.duration()) * f64::from(rate);
-        if looping && length >= 1.0 {
-            let count = libm::round(length);
-            Self {
-                count: count as usize,
-                step: f64::from(clip.duration()) / count,
-                loops: true,
-            }
+        let count = if looping {
+            libm::round(length).max(1.0)
         } else {
-            Self {
-                count: libm::floor(length + 1e-3) as usize + 1,
-                step: 1.0 / f64::from(rate),
-                loops: false,
-            }
+            libm::floor(length + 1e-3) + 1.0
+        };
+        let step = if looping && length >= 1.0 {
+            f64::from(clip.duration()) / count
+        } else {
+            1.0 / f64::from(rate)
+        };
+        Self {
+            count: count as usize,
+            step,
+            loops: looping,
         }
     }
 }
@@ -275,5 +276,36 @@ fn turned(last: f64, root: &Affine, root_forward: Vec3) -> f64 {
         last + wrap_angle(libm::atan2(ahead.x, ahead.z) - last)
     } else {
         last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anim_math::quat;
+
+    use super::*;
+
+    /// What `turned` says of a root that is pitched and then turned about the vertical.
+    fn heading(last: f64, yaw: f32, pitch: f32) -> f64 {
+        let rotation =
+            quat::from_axis_angle(Vec3::y(), yaw) * quat::from_axis_angle(Vec3::x(), pitch);
+        let root = Affine::from(anim_math::Transform::from_rotation(rotation));
+        turned(last, &root, Vec3::z())
+    }
+
+    #[test]
+    fn headings_go_on_by_the_short_way() {
+        let mut last = 0.0;
+        for step in 1..=20 {
+            last = heading(last, 0.5 * step as f32, 0.2);
+        }
+        assert!((last - 10.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn who_lies_on_the_back_keeps_the_heading() {
+        let up = -std::f32::consts::FRAC_PI_2;
+        assert_eq!(heading(7.0, 1.0, up), 7.0);
+        assert!((heading(7.0, 1.0, 0.5 * up) - (1.0 + std::f64::consts::TAU)).abs() < 1e-6);
     }
 }

@@ -315,6 +315,7 @@ fn the_current_frame_stays_unless_another_is_better_by_the_bias() {
     assert_eq!(search(cost * 1.01).frame, 100);
     assert_eq!(search(cost * 1.01).cost, cost);
     assert_eq!(search(cost * 0.99).cost, 0.0);
+    assert_eq!(search(f32::NAN).frame, 100);
 }
 
 #[test]
@@ -395,6 +396,23 @@ fn stills_and_single_frames_have_no_nan() {
         let found = database.search(&query, &Search::default()).unwrap();
         assert_eq!((found.frame, found.cost), (0, 0.0));
     }
+}
+
+#[test]
+fn a_still_that_loops_can_always_be_found() {
+    let skeleton = skeleton();
+    let (still, _) = Clip::bake(&ClipSpec::default(), &skeleton, &BakeOptions::default()).unwrap();
+    let walk = Walk::new(1.5, 0.0, 2.0).clip(&skeleton);
+    let round = MatchingClip {
+        looping: true,
+        ..once("stand", &still)
+    };
+    let database = build(&skeleton, &[once("walk", &walk), round], &features());
+    let mut query = database.query_of(0);
+    let asked = trajectory(&database, &Walk::new(0.0, 0.0, 1.0));
+    database.set_trajectory(&asked, &mut query);
+    let found = database.search(&query, &Search::default()).unwrap();
+    assert_eq!((found.clip, found.time), (1, 0.0));
 }
 
 #[test]
