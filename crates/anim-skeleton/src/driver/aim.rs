@@ -48,7 +48,7 @@ fn none<T>() -> Option<T> {
     None
 }
 
-/// Which axis should lean where, as far as the aim allows; where the two are along each other it is left as it is.
+/// Which axis should lean where, as far as the aim allows; a direction along the aim decides nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Up<J = JointRef> {
@@ -122,9 +122,12 @@ impl Aim<JointId> {
     }
 
     pub(super) fn evaluate(&self, scene: &mut Scene<'_>) {
-        let target = mean_vector(&self.sources, |joint| scene.position(joint));
-        let Some((target, parent_from_model)) = target.zip(scene.parent_from_model(self.joint))
-        else {
+        let own = scene.position(self.joint);
+        // What is nearer than rounding can tell is in no direction.
+        let is_apart = |target: &Vec3| (target - own).norm() > 1e-6 * (target.norm() + own.norm());
+        let target = mean_vector(&self.sources, |joint| scene.position(joint)).filter(is_apart);
+        let parent_from_model = scene.parent_from_model(self.joint);
+        let Some((target, parent_from_model)) = target.zip(parent_from_model) else {
             return;
         };
         let local = scene.pose.get(self.joint);
@@ -136,16 +139,21 @@ impl Aim<JointId> {
         let up = self.up.as_ref().map(|up| {
             let toward = match &up.toward {
                 Toward::Direction(direction) => *direction,
-                Toward::Joint(joint) => scene.position(*joint) - scene.position(self.joint),
+                Toward::Joint(joint) => scene.position(*joint) - own,
                 Toward::Axis { joint, axis } => scene.globals.get(*joint).transform_vector(*axis),
             };
             (posed(up.axis), parent_from_model.transform_vector(toward))
         });
         let half_turn = up.map_or_else(Vec3::zeros, |(up, _)| up);
         let arc = quat::between_or(posed(self.axis), aim, half_turn);
-        let roll = up.map_or_else(Quat::identity, |(up, toward)| {
-            quat::around(aim, arc * up, toward)
-        });
+        // Nearly along the aim, rounding would choose the roll.
+        let is_across =
+            |(_, toward): &(Vec3, Vec3)| aim.cross(toward).norm() > 1e-5 * toward.norm();
+        let roll = up
+            .filter(is_across)
+            .map_or_else(Quat::identity, |(up, toward)| {
+                quat::around(aim, arc * up, toward)
+            });
         let rotation = roll * arc * local.rotation;
         scene.write(self.joint, Target::rotation(rotation));
     }

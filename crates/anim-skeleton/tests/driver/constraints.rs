@@ -402,3 +402,35 @@ fn under_a_flat_parent_a_joint_stays_as_posed() {
     assert_eq!(rig.pose.rotation(rig.joint("eye")), Quat::identity());
     assert!(Affine::is_finite(&rig.globals.get(rig.joint("eye"))));
 }
+
+#[test]
+fn rounding_decides_neither_an_aim_nor_its_roll() {
+    let turned = |x| Transform {
+        rotation: quat::exp(Vec3::new(0.3, -0.8, 0.5)),
+        ..at(x, 0.7, -0.3)
+    };
+    let joints = || {
+        vec![
+            bone("hips", None, turned(0.3)),
+            bone("eye", Some(0), turned(0.1)),
+            bone("target", None, turned(2.0)),
+        ]
+    };
+    // At itself there is no direction.
+    let mut own = aim(None);
+    own.sources = vec![Source::new("eye")];
+    let mut rig = Rig::one(joints(), own);
+    rig.run(0.0);
+    assert_eq!(&rig.pose, rig.skeleton.rest());
+    // Up toward the very joint it aims at is no direction either: the same as no up.
+    let up = Up {
+        axis: Vec3::y(),
+        toward: Toward::Joint("target".into()),
+    };
+    let poses = [Some(up), None].map(|up| {
+        let mut rig = Rig::one(joints(), aim(up));
+        rig.run(0.0);
+        rig.pose
+    });
+    assert_eq!(poses[0], poses[1]);
+}

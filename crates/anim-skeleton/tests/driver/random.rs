@@ -1,7 +1,7 @@
 //! Any drivers on any skeleton.
 
 use anim_curves::{Interpolation, Key, Track};
-use anim_math::{Transform, Vec3};
+use anim_math::{Transform, Vec3, quat};
 use anim_skeleton::driver::{
     Aim, Breathe, Corrective, DriverError, DriverKind, DriverSpec, Effect, Jiggle, JointRef,
     Measure, Orient, Parent, Point, Pole, Roll, Scale, Share, Source, Space, Sway, Toward, Twist,
@@ -98,8 +98,8 @@ impl Draw {
         }
     }
 
-    fn constraint(&mut self) -> DriverKind {
-        let joint = self.joint();
+    /// A driver of `joint` whose result does not depend on where that is, and of nothing else.
+    fn constraint(&mut self, joint: JointRef) -> DriverKind {
         let (sources, keep_offset) = (self.sources(), self.flag());
         match self.random.below(5) {
             0 => Aim {
@@ -193,7 +193,7 @@ impl Draw {
                 ..Jiggle::new(joint, self.random.vector())
             }
             .into(),
-            _ => self.constraint(),
+            _ => self.constraint(joint),
         }
     }
 
@@ -240,6 +240,30 @@ fn rig(seed: u64, joints: usize, count: usize) -> Option<(Rig, Draw)> {
         }
         Err(other) => panic!("{other}"),
     }
+}
+
+/// Joints posed with scales that neither vanish nor grow large.
+fn moderate(pose: &mut Pose, skeleton: &Skeleton, random: &mut Random) {
+    for joint in skeleton.joints() {
+        let transform = Transform {
+            translation: random.vector(),
+            rotation: random.rotation(),
+            scale: Vec3::repeat(1.0) + random.vector() * 0.3,
+        };
+        pose.set(joint, transform);
+    }
+}
+
+/// How far apart the parts of two poses are at most; q and −q are the same.
+fn apart(a: &Pose, b: &Pose, skeleton: &Skeleton) -> f32 {
+    let apart = |joint| {
+        let (a, b) = (a.get(joint), b.get(joint));
+        (a.translation - b.translation)
+            .norm()
+            .max((a.scale - b.scale).norm())
+            .max(quat::angle_between(a.rotation, b.rotation))
+    };
+    skeleton.joints().map(apart).fold(0.0, f32::max)
 }
 
 proptest! {
@@ -306,5 +330,29 @@ proptest! {
             prop_assert_eq!(&first.pose, &again.pose);
             prop_assert_eq!(&first.pose, &sorted.pose);
         }
+    }
+
+    #[test]
+    fn one_pass_satisfies_all_constraints_at_once(seed in any::<u64>(), count in 1_usize..12) {
+        let mut random = Random(seed);
+        let mut joints = random_joints(24, &mut random);
+        joints.iter_mut().for_each(|joint| joint.rest.scale = Vec3::repeat(1.0));
+        let skeleton = Skeleton::new(joints).unwrap();
+        let mut draw = Draw { random, joints: 24 };
+        let spec = |place: usize| {
+            let mut kind = draw.constraint(place.into());
+            if let DriverKind::Orient(orient) = &mut kind {
+                orient.axes = [true; 3];
+            }
+            DriverSpec::new(format!("driver {place}"), kind)
+        };
+        let Ok(mut rig) = Rig::of(skeleton, (0..count).map(spec).collect()) else { return Ok(()) };
+        moderate(&mut rig.pose, &rig.skeleton, &mut draw.random);
+        rig.run(0.0);
+        let once = rig.pose.clone();
+        rig.run(0.0);
+        let apart = apart(&once, &rig.pose, &rig.skeleton);
+        // Places of a few metres under a few parents, and aims at what may be near.
+        prop_assert!(apart < 1e-3, "{apart}");
     }
 }
