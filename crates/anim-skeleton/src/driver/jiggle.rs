@@ -11,10 +11,9 @@
 //! let ear = Jiggle { frequency: 3.0, damping: 0.3, ..Jiggle::new("ear.L", Vec3::new(0.0, 0.12, 0.0)) };
 //! ```
 
-use std::f32::consts::PI;
 use std::f64::consts::TAU;
 
-use anim_math::{Affine, Quat, Vec3, quat};
+use anim_math::{Quat, Vec3, quat};
 use serde::{Deserialize, Serialize};
 
 use super::DriverError;
@@ -117,72 +116,75 @@ impl Jiggle<JointId> {
         let local = scene.pose.get(self.joint);
         let posed = local.rotation * self.tip.component_mul(&local.scale);
         let target = world_from_parent.transform_point(local.translation + posed);
-        let mut spring = self.advance(*scene.spring, target, scene.dt);
-        let turn = self.turn(&mut spring, posed, &world_from_parent, &parent_from_world);
+        let (mut spring, target_velocity) = self.advance(*scene.spring, target, scene.dt);
+        let mass = posed + parent_from_world.transform_vector(spring.lag);
+        let mut turn = quat::between(posed, mass);
+        if let Some(stopped) = self.stopped(turn) {
+            turn = stopped;
+            let place = turn * posed * (mass.norm() / posed.norm());
+            spring.stop(
+                world_from_parent.transform_vector(place - posed),
+                target_velocity,
+            );
+        }
         *scene.spring = spring.is_finite().then_some(spring);
         scene.write(self.joint, Target::rotation(turn * local.rotation));
     }
 
-    /// Moves the mass by `dt`, s, during which its target moves evenly to `target`.
-    fn advance(&self, spring: Option<Spring>, target: Vec3, dt: f32) -> Spring {
+    /// Moves the mass by `dt`, s, during which its target moves evenly to `target`, with the velocity that is returned too.
+    fn advance(&self, spring: Option<Spring>, target: Vec3, dt: f32) -> (Spring, Vec3) {
         let omega = TAU * f64::from(self.frequency);
         let sag = self.gravity * (1.0 / (omega * omega)) as f32;
         let limit = self.teleport.unwrap_or(f32::INFINITY);
         let near = |spring: &Spring| (target - spring.target).norm() <= limit;
         let Some(spring) = spring.filter(near) else {
-            return Spring {
+            let settled = Spring {
                 target,
                 lag: sag,
                 velocity: Vec3::zeros(),
             };
+            return (settled, Vec3::zeros());
         };
         if dt <= 0.0 {
             // Time stands still: so does the mass, wherever the pose is taken.
-            return Spring {
+            let lag = spring.lag + (spring.target - target);
+            let held = Spring {
                 target,
-                lag: spring.lag + (spring.target - target),
-                velocity: spring.velocity,
+                lag,
+                ..spring
             };
+            return (held, Vec3::zeros());
         }
         let target_velocity = (target - spring.target) / dt;
         let [a, b, c, d] =
             oscillate(omega, f64::from(self.damping), f64::from(dt)).map(|v| v as f32);
         let (lag, velocity) = (spring.lag - sag, spring.velocity - target_velocity);
-        Spring {
+        let moved = Spring {
             target,
             lag: lag * a + velocity * b + sag,
             velocity: lag * c + velocity * d + target_velocity,
-        }
+        };
+        (moved, target_velocity)
     }
 
-    /// The turn, in the parent's axes, from the `posed` tip toward the mass, which is stopped at the limit.
-    fn turn(
-        &self,
-        spring: &mut Spring,
-        posed: Vec3,
-        world_from_parent: &Affine,
-        parent_from_world: &Affine,
-    ) -> Quat {
-        let mass = posed + parent_from_world.transform_vector(spring.lag);
-        let turn = quat::between(posed, mass);
-        let rotation_vector = quat::log(turn);
-        let (angle, limit) = (rotation_vector.norm(), self.limit.unwrap_or(PI));
-        if angle <= limit {
-            return turn;
-        }
-        let turn = quat::exp(rotation_vector * (limit / angle));
-        let stopped = turn * posed * (mass.norm() / posed.norm());
-        let lag = world_from_parent.transform_vector(stopped - posed);
-        // What of the velocity goes on through the stop is taken away.
-        if let Some(outward) = (spring.lag - lag).try_normalize(1e-18) {
-            spring.velocity -= outward * outward.dot(&spring.velocity).max(0.0);
-        }
-        spring.lag = lag;
-        turn
+    /// As much of `turn` as the limit allows, if that is not all of it.
+    fn stopped(&self, turn: Quat) -> Option<Quat> {
+        let (limit, rotation_vector) = (self.limit?, quat::log(turn));
+        let angle = rotation_vector.norm();
+        (angle > limit).then(|| quat::exp(rotation_vector * (limit / angle)))
     }
 }
 
 impl Spring {
+    /// Puts the mass back to `lag`, where something that moves with the target has stopped it.
+    fn stop(&mut self, lag: Vec3, target_velocity: Vec3) {
+        if let Some(outward) = (self.lag - lag).try_normalize(1e-18) {
+            let speed = outward.dot(&(self.velocity - target_velocity));
+            self.velocity -= outward * speed.max(0.0);
+        }
+        self.lag = lag;
+    }
+
     fn is_finite(&self) -> bool {
         let parts = [self.target, self.lag, self.velocity];
         parts.iter().flatten().all(|v| v.is_finite())

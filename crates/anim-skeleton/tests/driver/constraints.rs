@@ -434,3 +434,28 @@ fn rounding_decides_neither_an_aim_nor_its_roll() {
     });
     assert_eq!(poses[0], poses[1]);
 }
+
+#[test]
+fn a_mean_rotation_does_not_depend_on_the_signs_of_quaternions() {
+    let joints = vec![
+        bone("follower", None, at(0.0, 0.0, 0.0)),
+        bone("a", None, at(0.0, 0.0, 0.0)),
+        bone("b", None, at(0.0, 0.0, 0.0)),
+    ];
+    let orient = Orient {
+        joint: "follower".into(),
+        sources: vec![Source::new("a"), Source::new("b")],
+        space: Space::Model,
+        keep_offset: true,
+        axes: [true; 3],
+    };
+    let mut rig = Rig::one(joints, orient);
+    rig.turn("a", Vec3::x() * 0.4);
+    for long_way in [0.0, 2.0 * PI] {
+        let b = rig.joint("b");
+        rig.pose
+            .set_rotation(b, quat::from_axis_angle(Vec3::x(), 1.0 - long_way));
+        rig.run(0.0);
+        check(rig.turned("follower"), Vec3::x() * 0.7, 1e-6);
+    }
+}

@@ -255,6 +255,44 @@ fn jiggle_stops_at_its_limit_and_comes_back() {
 }
 
 #[test]
+fn a_mass_that_was_stopped_falls_back_from_rest() {
+    // Dragged faster than the spring can follow, an undamped mass hits its limit, a cone. What of its velocity goes
+    // through the cone is taken, what goes along it, u sin α, stays; from there it swings freely.
+    let jiggle = Jiggle {
+        limit: Some(0.2),
+        ..upright(1.0, 0.0)
+    };
+    let (dt, speed) = (1.0 / 240.0, 5.0);
+    let mut rig = Rig::one(root(), jiggle);
+    rig.run(0.0);
+    let mut angles = Vec::new();
+    for frame in 1..240 {
+        lag(&mut rig, speed * dt * frame as f32, 1, dt);
+        angles.push(rig.turned("joint").z);
+    }
+    let hit = angles.iter().position(|angle| *angle > 0.199).unwrap();
+    let back = hit + angles[hit..].iter().position(|angle| *angle < 0.0).unwrap();
+    let seconds = (back - hit) as f32 * dt;
+    let (omega, lag, along) = (TAU, 0.2_f32.tan(), speed * 0.2_f32.sin().powi(2));
+    let expected = (PI - (omega * lag / along).atan()) / omega;
+    assert!(
+        (seconds - expected).abs() < 2.0 * dt,
+        "{seconds} s for {expected}"
+    );
+}
+
+#[test]
+fn the_tip_of_a_longer_bone_turns_by_less() {
+    let mut joints = root();
+    joints[0].rest.scale = Vec3::new(1.0, 3.0, 1.0);
+    let mut rig = Rig::one(joints, upright(1.0, 0.1));
+    rig.run(0.0);
+    rig.put("joint", Vec3::x() * 0.6);
+    rig.run(0.0);
+    check(rig.turned("joint"), Vec3::z() * (0.2_f32).atan(), 1e-6);
+}
+
+#[test]
 fn a_jump_is_no_motion() {
     let jiggle = Jiggle {
         teleport: Some(1.0),

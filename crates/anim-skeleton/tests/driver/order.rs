@@ -127,6 +127,18 @@ fn writers_of_one_channel_run_as_given() {
 }
 
 #[test]
+fn a_later_writer_waits_for_an_earlier_one_that_waits_itself() {
+    let pairs = [("c", "x"), ("c", "b"), ("x", "a")];
+    let mut rig = Rig::new(joints(&["a", "b", "c", "x"]), follows(&pairs));
+    rig.put("a", Vec3::x());
+    rig.put("b", Vec3::y());
+    rig.run(0.0);
+    assert_eq!(rig.position("c"), Vec3::y());
+    let order: Vec<_> = rig.drivers.order().collect();
+    assert_eq!(order, ["x after a", "c after x", "c after b"]);
+}
+
+#[test]
 fn mistakes_are_refused_with_the_name_of_the_driver() {
     let names = ["a", "b"];
     let one = |kind: Parent| error(joints(&names), vec![DriverSpec::new("p", kind)]).to_string();

@@ -101,7 +101,7 @@ impl Draw {
     /// A driver of `joint` whose result does not depend on where that is, and of nothing else.
     fn constraint(&mut self, joint: JointRef) -> DriverKind {
         let (sources, keep_offset) = (self.sources(), self.flag());
-        match self.random.below(5) {
+        match self.random.below(7) {
             0 => Aim {
                 joint,
                 axis: self.random.vector(),
@@ -130,10 +130,23 @@ impl Draw {
                 axes: self.axes(),
             }
             .into(),
-            _ => Scale {
+            4 => Scale {
                 joint,
                 sources,
                 keep_offset,
+            }
+            .into(),
+            5 => Pole {
+                joint,
+                limb: [self.joint(), self.joint(), self.joint()],
+                bend: self.random.vector(),
+                distance: self.random.signed(),
+            }
+            .into(),
+            _ => Roll {
+                joint,
+                source: self.joint(),
+                axis: self.random.vector(),
             }
             .into(),
         }
@@ -141,7 +154,7 @@ impl Draw {
 
     fn kind(&mut self) -> DriverKind {
         let joint = self.joint();
-        match self.random.below(9) {
+        match self.random.below(8) {
             0 => Twist {
                 source: joint,
                 axis: self.random.vector(),
@@ -154,20 +167,7 @@ impl Draw {
             }
             .into(),
             1 => self.corrective().into(),
-            2 => Pole {
-                joint,
-                limb: [self.joint(), self.joint(), self.joint()],
-                bend: self.random.vector(),
-                distance: self.random.signed(),
-            }
-            .into(),
-            3 => Roll {
-                joint,
-                source: self.joint(),
-                axis: self.random.vector(),
-            }
-            .into(),
-            4 => Breathe {
+            2 => Breathe {
                 joint,
                 rate: self.positive(),
                 phase: self.random.signed(),
@@ -175,7 +175,7 @@ impl Draw {
                 turn: self.random.vector(),
             }
             .into(),
-            5 => Sway {
+            3 => Sway {
                 joint,
                 frequency: self.positive(),
                 turn: self.random.vector(),
@@ -184,7 +184,7 @@ impl Draw {
                 period: self.flag().then(|| self.positive()),
             }
             .into(),
-            6 => Jiggle {
+            4 => Jiggle {
                 frequency: self.positive() * 10.0,
                 damping: self.positive() * 2.0,
                 gravity: self.random.vector() * 10.0,
