@@ -27,6 +27,7 @@ use anim_math::nalgebra::{Quaternion, Vector3, Vector4};
 use anim_math::{Affine, Mat3, Quat, Transform, Vec3, quat};
 
 use crate::passage::Moment;
+use crate::resample::EvenTimes;
 use crate::{Channel, ClipSpec, JointId, JointTrack, Passage, Pose, Skeleton, SkeletonError, Wrap};
 
 /// What of a clip is root motion.
@@ -161,14 +162,14 @@ impl RootMotion {
 
     fn of(chain: &mut Chain<'_>, options: &RootMotionOptions) -> Self {
         let duration = chain.duration;
-        let count = sample_count(duration, options.rate);
-        let mut motions: Vec<Motion> = Vec::with_capacity(count);
+        let times = EvenTimes::new(duration, options.rate).iter();
+        let mut motions: Vec<Motion> = Vec::with_capacity(times.len());
         let reference = match options.reference {
             MotionReference::Rest => chain.rest(),
             MotionReference::FirstFrame => chain.model_at(0.0),
         };
-        for sample in 0..count {
-            let model = chain.model_at(sample_time(duration, sample, count));
+        for time in times {
+            let model = chain.model_at(time);
             let before = motions.last().map_or(0.0, |motion| motion.yaw);
             let yaw = match options.yaw {
                 // Equal rotations make no turn, to the bit.
@@ -388,21 +389,6 @@ fn close(motions: &mut [Motion]) {
     }
 }
 
-const MAX_INTERVALS: f32 = 65536.0;
-
-fn sample_count(duration: f32, rate: f32) -> usize {
-    if duration > 0.0 {
-        (duration * rate).ceil().clamp(1.0, MAX_INTERVALS) as usize + 1
-    } else {
-        1
-    }
-}
-
-fn sample_time(duration: f32, sample: usize, count: usize) -> f32 {
-    let intervals = count.max(2) - 1;
-    (f64::from(duration) * sample as f64 / intervals as f64) as f32
-}
-
 /// A joint and its ancestors in a clip.
 struct Chain<'a> {
     skeleton: &'a Skeleton,
@@ -473,7 +459,9 @@ impl<'a> Chain<'a> {
         }
         let mut translations = Vec::new();
         let mut rotations = Vec::new();
-        for time in self.times(motion.samples.len()) {
+        let keys = self.spec.channels.iter();
+        let keys = keys.flat_map(|channel| channel.track.times().iter().copied());
+        for time in EvenTimes::new(self.duration, options.rate).with_keys(keys) {
             self.spec.sample(self.skeleton, time, &mut self.pose);
             let local = self.pose.get(self.joint);
             let back = motion.motion_at(f64::from(time)).inverse().to_affine();
@@ -505,16 +493,5 @@ impl<'a> Chain<'a> {
             // What is scaled to nothing goes nowhere.
             None => Affine::from(Transform::IDENTITY),
         }
-    }
-
-    /// The keys of the chain and the samples of the motion, strictly rising.
-    fn times(&self, samples: usize) -> Vec<f32> {
-        let uniform = (0..samples).map(|sample| sample_time(self.duration, sample, samples));
-        let keys = self.spec.channels.iter();
-        let keys = keys.flat_map(|channel| channel.track.times().iter().copied());
-        let mut times: Vec<_> = uniform.chain(keys.filter(|time| *time > 0.0)).collect();
-        times.sort_by(f32::total_cmp);
-        times.dedup();
-        times
     }
 }
