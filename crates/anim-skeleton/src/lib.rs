@@ -3,9 +3,10 @@
 //! A [`Skeleton`] is breadth-first inside, so that one pass over it meets parents before children, and speaks the
 //! source's node order outside. A [`Pose`] holds local transforms in blocks of eight joints, [`Globals`] the
 //! `model_from_joint` matrices. A [`ClipSpec`] is the exact curves of a clip, a [`Clip`] what is sampled at run time,
-//! wherever [`Playback`] stands; [`blend()`] makes one pose of several.
+//! wherever [`Playback`] stands; [`blend()`] makes one pose of several. What a step of playback went over is a [`Passage`],
+//! which [`Events`] and [`RootMotion`] answer to; [`Inertialization`] and [`DeadBlend`] carry a pose over to another clip.
 //!
-//! What runs each frame has no state of its own, allocates nothing and gives the same bits on every instruction set.
+//! What runs each frame allocates nothing, has no state but what is named here, and gives the same bits on every instruction set.
 //!
 //! ```
 //! use anim_math::{Transform, Vec3};
