@@ -8,8 +8,8 @@ use std::f32::consts::{PI, TAU};
 use anim_curves::{Interpolation, Key, Track};
 use anim_math::{Affine, Quat, Transform, Vec3, quat};
 use anim_skeleton::{
-    Channel, ClipSpec, Globals, JointTrack, MotionReference, Passage, Playback, RootMotion,
-    RootMotionOptions, Skeleton, SkeletonError, Wrap, blend_deltas,
+    Channel, ClipSpec, Globals, JointTrack, MotionReference, MotionSample, Passage, Playback,
+    RootMotion, RootMotionOptions, Skeleton, SkeletonError, Wrap, blend_deltas,
 };
 use common::{Random, human, motion, synth60};
 use proptest::prelude::*;
@@ -345,6 +345,21 @@ fn clips_without_length_or_curves_do_not_move() {
     let (motion, _) = extract(&arc(2.0, 1.0), &skeleton);
     let bad = Passage::new(0.0, f64::NAN, 1.0, Wrap::Loop);
     assert_eq!(motion.delta(&bad), Transform::IDENTITY);
+}
+
+#[test]
+fn a_motion_is_stored_and_a_broken_one_refused() {
+    let (motion, _) = extract(&arc(2.0, 1.0), &one_joint());
+    let text = serde_json::to_string(&motion).unwrap();
+    assert_eq!(serde_json::from_str::<RootMotion>(&text).unwrap(), motion);
+    let read = serde_json::from_str::<RootMotion>(r#"{"duration": 1.0, "samples": []}"#);
+    assert!(read.unwrap_err().to_string().contains("samples"));
+    let mut bad = MotionSample::default();
+    for duration in [-1.0, f32::NAN, f32::INFINITY] {
+        assert!(RootMotion::new(duration, vec![bad]).is_err());
+    }
+    bad.yaw = f32::NAN;
+    assert!(RootMotion::new(1.0, vec![bad]).is_err());
 }
 
 #[test]
