@@ -44,7 +44,8 @@ pub struct RootMotionOptions {
     pub yaw: bool,
     /// Where the clip on the spot stands.
     pub reference: MotionReference,
-    /// Whether the motion shall end where it began: the difference is spread over the clip, in which the joint then slides.
+    /// Whether the motion shall end where it began: the difference is spread over the clip, in which the joint then
+    /// slides.
     pub close_loop: bool,
     /// Samples of the motion per second; clips of over 65536 samples get fewer.
     pub rate: f32,
