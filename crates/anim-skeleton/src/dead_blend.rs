@@ -24,7 +24,7 @@
 
 use std::f32::consts::LN_2;
 
-use anim_math::nalgebra::Vector4;
+use anim_math::nalgebra::{Quaternion, Vector4};
 use anim_math::{Quat, Vec3, quat};
 
 use crate::{JointId, Pose};
@@ -146,17 +146,17 @@ impl Fading {
             way = -way;
         }
         self.way = Some(way);
-        quat::exp(full_log(way) * alpha) * from
+        part_of(way, alpha) * from
     }
 }
 
-/// The rotation vector of a unit quaternion that is not made the nearer of ±q: the angle is in [0, 2π].
-fn full_log(coords: Vector4<f32>) -> Vec3 {
-    let sine = coords.xyz().norm();
-    if sine < 1e-6 {
-        return coords.xyz() * 2.0;
-    }
-    coords.xyz() * (2.0 * libm::atan2f(sine, coords.w) / sine)
+/// A part of the turn of a unit quaternion that is not made the nearer of ±q: its angle is in [0, 2π].
+fn part_of(turn: Vector4<f32>, part: f32) -> Quat {
+    let sine = turn.xyz().norm();
+    let (part_sine, cosine) = libm::sincosf(part * libm::atan2f(sine, turn.w));
+    let ratio = if sine < 1e-6 { part } else { part_sine / sine };
+    let [x, y, z] = (turn.xyz() * ratio).into();
+    Quat::new_unchecked(Quaternion::new(cosine, x, y, z))
 }
 
 /// The seconds of undiminished velocity that equal `time` seconds of a dying one.

@@ -163,14 +163,18 @@ impl Decay {
 
     /// What is left after `time` seconds, if anything.
     fn at(&self, time: f32) -> Option<Vec3> {
-        if time >= self.duration {
-            return None;
-        }
-        let s = time / self.duration;
-        let left = (1.0 - s) * (1.0 - s);
-        let sum = self.offset * (1.0 + 4.0 * s) + self.velocity * time;
-        Some(sum * (left * left))
+        (time < self.duration).then(|| decayed(self.offset, self.velocity, time, self.duration))
     }
+}
+
+/// What is left after `time` seconds of an offset that had this velocity, per second, and is gone after `duration`.
+pub(crate) fn decayed(offset: Vec3, velocity: Vec3, time: f32, duration: f32) -> Vec3 {
+    if time >= duration {
+        return Vec3::zeros();
+    }
+    let s = time / duration;
+    let left = (1.0 - s) * (1.0 - s);
+    (offset * (1.0 + 4.0 * s) + velocity * time) * (left * left)
 }
 
 /// The rotation vector of the same rotation as `turn` that is nearest to `other`: past half a turn the short way changes.

@@ -3,9 +3,11 @@
 //! A [`Skeleton`] is breadth-first inside, so that one pass over it meets parents before children, and speaks the
 //! source's node order outside. A [`Pose`] holds local transforms in blocks of eight joints, [`Globals`] the
 //! `model_from_joint` matrices. A [`ClipSpec`] is the exact curves of a clip, a [`Clip`] what is sampled at run time,
-//! wherever [`Playback`] stands; [`blend()`] makes one pose of several.
+//! wherever [`Playback`] stands; [`blend()`] makes one pose of several. What a step of playback went over is a [`Passage`],
+//! which [`Events`] and [`RootMotion`] answer to; [`Inertialization`] and [`DeadBlend`] carry a pose over to another clip.
 //!
-//! What runs each frame has no state of its own, allocates nothing and gives the same bits on every instruction set.
+//! What runs each frame allocates nothing, has no state but what is named here, and gives the same bits on every
+//! instruction set.
 //!
 //! ```
 //! use anim_math::{Transform, Vec3};
@@ -32,13 +34,16 @@ pub mod dead_blend;
 pub mod driver;
 mod error;
 pub mod events;
+pub mod extract;
 pub mod globals;
 pub mod inertialize;
 mod kernel;
+pub mod loop_closing;
 pub mod model_space;
 pub mod passage;
 pub mod playback;
 pub mod pose;
+mod resample;
 pub mod root_motion;
 pub mod skeleton;
 
@@ -50,11 +55,13 @@ pub use dead_blend::DeadBlend;
 pub use driver::{DriverError, DriverSpec, DriverState, Drivers};
 pub use error::SkeletonError;
 pub use events::{Crossed, Event, Events};
+pub use extract::{MotionReference, RootMotionOptions};
 pub use globals::Globals;
 pub use inertialize::Inertialization;
+pub use loop_closing::{LoopOptions, close_loop};
 pub use model_space::{add_in_model_space, difference_in_model_space};
 pub use passage::Passage;
 pub use playback::{Playback, Wrap};
 pub use pose::{Pose, PoseBlock};
-pub use root_motion::{MotionReference, RootMotion, RootMotionOptions, blend_deltas};
+pub use root_motion::{MotionSample, RootMotion, blend_deltas};
 pub use skeleton::{JointId, JointSpec, Skeleton};

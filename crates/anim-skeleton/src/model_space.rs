@@ -59,7 +59,7 @@ pub fn difference_in_model_space(
     for joint in skeleton.joints() {
         let turn = times(out.rotation(joint), scratch.rotation(joint).inverse());
         let delta = Transform {
-            rotation: turn,
+            rotation: unit(turn.coords),
             ..parts_between(reference.get(joint), pose.get(joint))
         };
         out.set(joint, delta);
@@ -103,12 +103,13 @@ pub fn add_in_model_space(
         };
         if turn.coords.xyz() != Vec3::zeros() {
             let model_from_joint = times(turn, times(parent, out.rotation(joint)));
-            out.set_rotation(joint, times(parent.inverse(), model_from_joint));
+            let parent_from_joint = times(parent.inverse(), model_from_joint);
+            out.set_rotation(joint, unit(parent_from_joint.coords));
         }
     }
 }
 
-/// Writes the rotation of each joint in the model; leaves the other parts.
+/// Writes the rotation of each joint in the model, unit but for rounding; leaves the other parts.
 fn model_rotations(skeleton: &Skeleton, pose: &Pose, out: &mut Pose) {
     for joint in skeleton.joints() {
         let local = pose.rotation(joint);
@@ -146,8 +147,7 @@ fn part_of_turn(layer: &Layer<'_>, joint: JointId) -> Quat {
     }
     let delta = layer.pose.rotation(joint).coords;
     let size = weight.abs();
-    let part = delta * size.copysign(delta.w) + Vector4::w() * (1.0 - size);
-    let part = Quat::new_unchecked(Quaternion::from_vector(part / part.norm()));
+    let part = unit(delta * size.copysign(delta.w) + Vector4::w() * (1.0 - size));
     if weight < 0.0 { part.inverse() } else { part }
 }
 
@@ -160,8 +160,12 @@ fn weight_of(layer: &Layer<'_>, joint: JointId) -> f32 {
     }
 }
 
-/// The product, made unit; exactly the identity for q · q⁻¹.
+/// The product, not made unit; without a direction, to the bit, for q · q⁻¹.
 fn times(a: Quat, b: Quat) -> Quat {
-    let coords = Vector4::from(product(a.coords.into(), b.coords.into()));
+    let coords = product(a.coords.into(), b.coords.into());
+    Quat::new_unchecked(Quaternion::from(coords))
+}
+
+fn unit(coords: Vector4<f32>) -> Quat {
     Quat::new_unchecked(Quaternion::from_vector(coords / coords.norm()))
 }

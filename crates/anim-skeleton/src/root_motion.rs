@@ -22,99 +22,35 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use anim_curves::{Interpolation, Key, Track};
 use anim_math::nalgebra::{Quaternion, Vector3, Vector4};
 use anim_math::{Affine, Mat3, Quat, Transform, Vec3, quat};
+use serde::{Deserialize, Serialize};
 
 use crate::passage::Moment;
-use crate::{Channel, ClipSpec, JointId, JointTrack, Passage, Pose, Skeleton, SkeletonError, Wrap};
-
-/// What of a clip is root motion.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RootMotionOptions {
-    /// The joint that carries the character, such as the hips.
-    pub joint: JointId,
-    /// Along which of the model's axes it carries.
-    pub translation: [bool; 3],
-    /// Whether its turns about the model's +Y turn the character.
-    pub yaw: bool,
-    /// Where the clip on the spot stands.
-    pub reference: MotionReference,
-    /// Whether the motion shall end where it began: the difference is spread over the clip, in which the joint then slides.
-    pub close_loop: bool,
-    /// Samples of the motion per second; clips of over 65536 samples get fewer.
-    pub rate: f32,
-}
-
-impl RootMotionOptions {
-    /// `joint` over the ground: along x and z, and turns, relative to the first frame, 60 samples a second.
-    pub fn new(joint: JointId) -> Self {
-        Self {
-            joint,
-            translation: [true, false, true],
-            yaw: true,
-            reference: MotionReference::FirstFrame,
-            close_loop: false,
-            rate: 60.0,
-        }
-    }
-}
-
-/// Where the joint is kept by a clip whose motion was taken out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MotionReference {
-    /// Where it rests: the motion begins with the way from there to the first frame.
-    Rest,
-    /// Where the clip begins: the motion begins with the identity.
-    #[default]
-    FirstFrame,
-}
+use crate::{Passage, SkeletonError, Wrap};
 
 /// A rigid motion with turns about +Y only, as uniform samples.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RootMotion {
-    duration: f32,
-    /// At least one.
-    samples: Vec<Sample>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
+pub struct RootMotion(Parts);
+
+/// Where the motion is at one of its even times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MotionSample {
+    /// Metres, model space.
+    pub translation: Vec3,
+    /// The turn about +Y, rad; counted on through whole turns.
+    pub yaw: f32,
 }
 
 impl RootMotion {
-    /// Splits `spec` into its root motion and the clip that is left.
-    ///
-    /// In model space, motion(t) · left(t) is the original for the joint and what is below it, to rounding, at the keys of
-    /// either; between keys the joint runs straight. Other joints stay as they are. Parents of the joint may move,
-    /// turn, mirror and scale evenly; a scale that differs between axes is followed by the position but not by the turn.
-    ///
-    /// For tools; O((samples + keys) · depth of the joint).
+    /// A motion of `samples` that are `duration` / (their number − 1) seconds apart.
     ///
     /// # Errors
     ///
-    /// [`SkeletonError::NoJoint`] for channels and [`SkeletonError::ForeignJoint`] for a joint that `skeleton` lacks;
-    /// [`SkeletonError::BadTrack`] if positions overflow.
-    pub fn extract(
-        spec: &ClipSpec,
-        skeleton: &Skeleton,
-        options: &RootMotionOptions,
-    ) -> Result<(Self, ClipSpec), SkeletonError> {
-        spec.check(skeleton)?;
-        if options.joint.index() >= skeleton.len() {
-            let joint = options.joint.index();
-            return Err(SkeletonError::ForeignJoint { joint });
-        }
-        let mut chain = Chain::new(spec, skeleton, options.joint);
-        let motion = Self::of(&mut chain, options);
-        let channels = chain.left(&motion, options)?;
-        let source = skeleton.source(options.joint);
-        let replaced = |channel: &Channel| {
-            channel.joint == source
-                && channels.iter().any(|new| {
-                    std::mem::discriminant(&new.track) == std::mem::discriminant(&channel.track)
-                })
-        };
-        let mut left = spec.clone();
-        left.channels.retain(|channel| !replaced(channel));
-        left.channels.extend(channels);
-        Ok((motion, left))
+    /// [`SkeletonError::BrokenClip`] without samples, if something is not finite, or if the duration is negative.
+    pub fn new(duration: f32, samples: Vec<MotionSample>) -> Result<Self, SkeletonError> {
+        Self::try_from(Parts { duration, samples })
     }
 
     /// The motion at `time`, s, clamped to the clip: model space then from model space at the reference.
@@ -143,12 +79,12 @@ impl RootMotion {
     /// Mean speed along the way, m/s; 0 for a clip without length.
     pub fn speed(&self) -> f32 {
         let ways = self
-            .samples
+            .samples()
             .windows(2)
             .map(|pair| f64::from((pair[1].translation - pair[0].translation).norm()));
         let way: f64 = ways.sum();
-        if self.duration > 0.0 {
-            (way / f64::from(self.duration)) as f32
+        if self.0.duration > 0.0 {
+            (way / f64::from(self.0.duration)) as f32
         } else {
             0.0
         }
@@ -156,51 +92,17 @@ impl RootMotion {
 
     /// Length of the clip, s.
     pub fn duration(&self) -> f32 {
-        self.duration
+        self.0.duration
     }
 
-    fn of(chain: &mut Chain<'_>, options: &RootMotionOptions) -> Self {
-        let duration = chain.duration;
-        let count = sample_count(duration, options.rate);
-        let mut motions: Vec<Motion> = Vec::with_capacity(count);
-        let reference = match options.reference {
-            MotionReference::Rest => chain.rest(),
-            MotionReference::FirstFrame => chain.model_at(0.0),
-        };
-        for sample in 0..count {
-            let model = chain.model_at(sample_time(duration, sample, count));
-            let before = motions.last().map_or(0.0, |motion| motion.yaw);
-            let yaw = match options.yaw {
-                // Equal rotations make no turn, to the bit.
-                true if model.rotation == reference.rotation => yaw_near(Quat::identity(), before),
-                true => yaw_near(model.rotation * reference.rotation.inverse(), before),
-                false => 0.0,
-            };
-            let way = model.translation.cast() - turned(yaw, reference.translation.cast());
-            let mut translation = Vector3::zeros();
-            for (axis, carries) in options.translation.into_iter().enumerate() {
-                if carries {
-                    translation[axis] = way[axis];
-                }
-            }
-            motions.push(Motion { yaw, translation });
-        }
-        if options.close_loop {
-            close(&mut motions);
-        }
-        let samples = motions.iter().map(|motion| Sample {
-            translation: motion.translation.cast(),
-            yaw: motion.yaw as f32,
-        });
-        Self {
-            duration,
-            samples: samples.collect(),
-        }
+    /// At least one.
+    pub fn samples(&self) -> &[MotionSample] {
+        &self.0.samples
     }
 
     /// From one turn of the loop to the next.
     fn turn(&self) -> Motion {
-        let end = self.motion_at(f64::from(self.duration));
+        let end = self.motion_at(f64::from(self.0.duration));
         end.then(&self.motion_at(0.0).inverse())
     }
 
@@ -217,14 +119,14 @@ impl RootMotion {
         }
     }
 
-    fn motion_at(&self, time: f64) -> Motion {
-        let last = self.samples.len() - 1;
-        let place = time / f64::from(self.duration) * last as f64;
+    pub(crate) fn motion_at(&self, time: f64) -> Motion {
+        let last = self.0.samples.len() - 1;
+        let place = time / f64::from(self.0.duration) * last as f64;
         // NaN, of a clip without length, is the start.
         let place = place.max(0.0).min(last as f64);
         let (from, to) = (
-            Motion::from(&self.samples[place as usize]),
-            Motion::from(&self.samples[(place as usize + 1).min(last)]),
+            Motion::from(&self.0.samples[place as usize]),
+            Motion::from(&self.0.samples[(place as usize + 1).min(last)]),
         );
         let alpha = place.fract();
         Motion {
@@ -270,18 +172,43 @@ fn side(reference: &Transform, other: &Transform) -> f32 {
     1.0_f32.copysign(reference.rotation.coords.dot(&other.rotation.coords))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Sample {
-    translation: Vec3,
-    /// Unwrapped, rad.
-    yaw: f32,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parts {
+    duration: f32,
+    /// At least one.
+    samples: Vec<MotionSample>,
+}
+
+impl TryFrom<Parts> for RootMotion {
+    type Error = SkeletonError;
+
+    fn try_from(parts: Parts) -> Result<Self, SkeletonError> {
+        let is_finite = |sample: &MotionSample| {
+            sample.yaw.is_finite() && sample.translation.iter().all(|part| part.is_finite())
+        };
+        let broken = |what| Err(SkeletonError::BrokenClip { what });
+        if !(parts.duration.is_finite() && parts.duration >= 0.0) {
+            return broken("duration of the root motion");
+        }
+        if parts.samples.is_empty() || !parts.samples.iter().all(is_finite) {
+            return broken("samples of the root motion");
+        }
+        Ok(Self(parts))
+    }
+}
+
+impl From<RootMotion> for Parts {
+    fn from(motion: RootMotion) -> Self {
+        motion.0
+    }
 }
 
 /// A rigid motion: a turn about +Y, then a translation.
 #[derive(Clone, Copy, Debug)]
-struct Motion {
-    yaw: f64,
-    translation: Vector3<f64>,
+pub(crate) struct Motion {
+    pub(crate) yaw: f64,
+    pub(crate) translation: Vector3<f64>,
 }
 
 impl Motion {
@@ -298,7 +225,7 @@ impl Motion {
         }
     }
 
-    fn inverse(&self) -> Self {
+    pub(crate) fn inverse(&self) -> Self {
         Self {
             yaw: -self.yaw,
             translation: -turned(-self.yaw, self.translation),
@@ -335,7 +262,7 @@ impl Motion {
         }
     }
 
-    fn to_affine(self) -> Affine {
+    pub(crate) fn to_affine(self) -> Affine {
         let columns = [Vector3::x(), Vector3::y(), Vector3::z()].map(|axis| turned(self.yaw, axis));
         Affine {
             linear: Mat3::from_columns(&columns.map(|column| column.cast())),
@@ -344,8 +271,8 @@ impl Motion {
     }
 }
 
-impl From<&Sample> for Motion {
-    fn from(sample: &Sample) -> Self {
+impl From<&MotionSample> for Motion {
+    fn from(sample: &MotionSample) -> Self {
         Self {
             yaw: f64::from(sample.yaw),
             translation: sample.translation.cast(),
@@ -354,167 +281,11 @@ impl From<&Sample> for Motion {
 }
 
 /// `vector` turned about +Y by `yaw`, rad; untouched, to the bit, by 0.
-fn turned(yaw: f64, vector: Vector3<f64>) -> Vector3<f64> {
+pub(crate) fn turned(yaw: f64, vector: Vector3<f64>) -> Vector3<f64> {
     let (sine, cosine) = libm::sincos(yaw);
     Vector3::new(
         cosine * vector.x + sine * vector.z,
         vector.y,
         cosine * vector.z - sine * vector.x,
     )
-}
-
-/// The twist of `turn` about +Y, rad, in the turn that is nearest to `before`.
-fn yaw_near(turn: Quat, before: f64) -> f64 {
-    let (y, w) = (f64::from(turn.coords.y), f64::from(turn.coords.w));
-    if y.abs() + w.abs() < 1e-6 {
-        // Upside down no yaw is better than another.
-        return before;
-    }
-    let yaw = 2.0 * libm::atan2(y, w);
-    let turns = ((before - yaw) / std::f64::consts::TAU).round();
-    yaw + turns * std::f64::consts::TAU
-}
-
-/// Spreads the difference between the last and the first motion evenly over all.
-fn close(motions: &mut [Motion]) {
-    let (Some(first), Some(last)) = (motions.first().copied(), motions.last().copied()) else {
-        return;
-    };
-    let intervals = motions.len().max(2) - 1;
-    for (sample, motion) in motions.iter_mut().enumerate() {
-        let alpha = sample as f64 / intervals as f64;
-        motion.yaw -= (last.yaw - first.yaw) * alpha;
-        motion.translation -= (last.translation - first.translation) * alpha;
-    }
-}
-
-const MAX_INTERVALS: f32 = 65536.0;
-
-fn sample_count(duration: f32, rate: f32) -> usize {
-    if duration > 0.0 {
-        (duration * rate).ceil().clamp(1.0, MAX_INTERVALS) as usize + 1
-    } else {
-        1
-    }
-}
-
-fn sample_time(duration: f32, sample: usize, count: usize) -> f32 {
-    let intervals = count.max(2) - 1;
-    (f64::from(duration) * sample as f64 / intervals as f64) as f32
-}
-
-/// A joint and its ancestors in a clip.
-struct Chain<'a> {
-    skeleton: &'a Skeleton,
-    joint: JointId,
-    duration: f32,
-    /// The channels of these joints only.
-    spec: ClipSpec,
-    pose: Pose,
-}
-
-impl<'a> Chain<'a> {
-    fn new(spec: &ClipSpec, skeleton: &'a Skeleton, joint: JointId) -> Self {
-        let is_in_chain = |channel: &&Channel| {
-            let other = skeleton.joint(channel.joint);
-            other == joint || skeleton.is_below(joint, other)
-        };
-        Self {
-            skeleton,
-            joint,
-            duration: spec.duration(),
-            spec: ClipSpec {
-                channels: spec.channels.iter().filter(is_in_chain).cloned().collect(),
-                ..ClipSpec::default()
-            },
-            pose: skeleton.rest().clone(),
-        }
-    }
-
-    /// Parts of `model_from_joint` at rest.
-    fn rest(&mut self) -> Transform {
-        self.pose.copy_from(self.skeleton.rest());
-        self.model()
-    }
-
-    /// Parts of `model_from_joint` at `time`.
-    fn model_at(&mut self, time: f32) -> Transform {
-        self.spec.sample(self.skeleton, time, &mut self.pose);
-        self.model()
-    }
-
-    fn model(&self) -> Transform {
-        let local = self.pose.get(self.joint);
-        match self.skeleton.parent(self.joint) {
-            Some(parent) => (self.model_from(parent) * Affine::from(local)).to_transform(),
-            None => local,
-        }
-    }
-
-    fn model_from(&self, joint: JointId) -> Affine {
-        let mut model_from_joint = Affine::from(self.pose.get(joint));
-        let mut at = joint;
-        while let Some(parent) = self.skeleton.parent(at) {
-            model_from_joint = Affine::from(self.pose.get(parent)) * model_from_joint;
-            at = parent;
-        }
-        model_from_joint
-    }
-
-    /// What is left of the joint's own curves without `motion`.
-    fn left(
-        &mut self,
-        motion: &RootMotion,
-        options: &RootMotionOptions,
-    ) -> Result<Vec<Channel>, SkeletonError> {
-        let carries = options.yaw || options.translation.contains(&true);
-        if self.spec.channels.is_empty() || !carries {
-            return Ok(Vec::new());
-        }
-        let mut translations = Vec::new();
-        let mut rotations = Vec::new();
-        for time in self.times(motion.samples.len()) {
-            self.spec.sample(self.skeleton, time, &mut self.pose);
-            let local = self.pose.get(self.joint);
-            let back = motion.motion_at(f64::from(time)).inverse().to_affine();
-            let back = self.seen_by_parent(back);
-            let turn = back.to_transform().rotation;
-            translations.push(Key::new(time, back.transform_point(local.translation)));
-            rotations.push(Key::new(time, turn * local.rotation));
-        }
-        let joint = self.skeleton.source(self.joint);
-        let bad = |error| SkeletonError::BadTrack { joint, error };
-        let translation = Track::new(translations, Interpolation::Linear).map_err(bad)?;
-        let mut tracks = vec![JointTrack::Translation(translation)];
-        if options.yaw {
-            let rotation = Track::new(rotations, Interpolation::Linear).map_err(bad)?;
-            tracks.push(JointTrack::Rotation(rotation));
-        }
-        let channels = tracks.into_iter().map(|track| Channel { joint, track });
-        Ok(channels.collect())
-    }
-
-    /// A motion of the model as a motion in the joint's parent: P⁻¹ M P.
-    fn seen_by_parent(&self, motion: Affine) -> Affine {
-        let Some(parent) = self.skeleton.parent(self.joint) else {
-            return motion;
-        };
-        let model_from_parent = self.model_from(parent);
-        match model_from_parent.inverse() {
-            Some(parent_from_model) => parent_from_model * (motion * model_from_parent),
-            // What is scaled to nothing goes nowhere.
-            None => Affine::from(Transform::IDENTITY),
-        }
-    }
-
-    /// The keys of the chain and the samples of the motion, strictly rising.
-    fn times(&self, samples: usize) -> Vec<f32> {
-        let uniform = (0..samples).map(|sample| sample_time(self.duration, sample, samples));
-        let keys = self.spec.channels.iter();
-        let keys = keys.flat_map(|channel| channel.track.times().iter().copied());
-        let mut times: Vec<_> = uniform.chain(keys.filter(|time| *time > 0.0)).collect();
-        times.sort_by(f32::total_cmp);
-        times.dedup();
-        times
-    }
 }

@@ -8,8 +8,8 @@ use std::f32::consts::{PI, TAU};
 use anim_curves::{Interpolation, Key, Track};
 use anim_math::{Affine, Quat, Transform, Vec3, quat};
 use anim_skeleton::{
-    Channel, ClipSpec, Globals, JointTrack, Layer, Mode, MotionReference, Passage, Playback, Pose,
-    RootMotion, RootMotionOptions, Skeleton, SkeletonError, Wrap, blend, blend_deltas,
+    Channel, ClipSpec, Globals, JointTrack, MotionReference, MotionSample, Passage, Playback,
+    RootMotion, RootMotionOptions, Skeleton, SkeletonError, Wrap, blend_deltas,
 };
 use common::{Random, human, motion, synth60};
 use proptest::prelude::*;
@@ -348,6 +348,21 @@ fn clips_without_length_or_curves_do_not_move() {
 }
 
 #[test]
+fn a_motion_is_stored_and_a_broken_one_refused() {
+    let (motion, _) = extract(&arc(2.0, 1.0), &one_joint());
+    let text = serde_json::to_string(&motion).unwrap();
+    assert_eq!(serde_json::from_str::<RootMotion>(&text).unwrap(), motion);
+    let read = serde_json::from_str::<RootMotion>(r#"{"duration": 1.0, "samples": []}"#);
+    assert!(read.unwrap_err().to_string().contains("samples"));
+    let mut bad = MotionSample::default();
+    for duration in [-1.0, f32::NAN, f32::INFINITY] {
+        assert!(RootMotion::new(duration, vec![bad]).is_err());
+    }
+    bad.yaw = f32::NAN;
+    assert!(RootMotion::new(1.0, vec![bad]).is_err());
+}
+
+#[test]
 fn joints_of_another_skeleton_are_refused() {
     let (skeleton, small) = (Skeleton::new(human(9)).unwrap(), one_joint());
     let options = RootMotionOptions::new(skeleton.joint(8));
@@ -379,50 +394,6 @@ fn any_delta() -> impl Strategy<Value = Transform> {
             scale: Vec3::repeat(1.0),
         }
     })
-}
-
-#[test]
-fn too_much_weight_is_half_of_each_for_pose_and_motion() {
-    let skeleton = one_joint();
-    let joint = skeleton.joint(0);
-    let with = |x: f32, yaw: f32| {
-        let mut pose: Pose = skeleton.rest().clone();
-        pose.set_translation(joint, Vec3::new(x, 0.0, 0.0));
-        pose.set_rotation(joint, quat::from_axis_angle(Vec3::y(), yaw));
-        pose
-    };
-    let (walk, run) = (with(1.0, 0.2), with(3.0, -0.6));
-    let mixed = |weights: [f32; 2]| {
-        let layer = |pose, weight| Layer {
-            pose,
-            weight,
-            mask: None,
-            mode: Mode::Override,
-        };
-        let mut out = skeleton.rest().clone();
-        blend(
-            skeleton.rest(),
-            &[layer(&walk, weights[0]), layer(&run, weights[1])],
-            &mut out,
-        );
-        let deltas = [(walk.get(joint), weights[0]), (run.get(joint), weights[1])];
-        (out.get(joint), blend_deltas(&deltas))
-    };
-    for weights in [[0.8, 0.8], [0.5, 0.5], [0.0, 0.25], [3.0, 1.0]] {
-        let (mut pose, motion) = mixed(weights);
-        // A motion stands still where a pose rests.
-        let rest = skeleton.rest().get(joint);
-        let missing = (1.0 - weights[0] - weights[1]).max(0.0);
-        pose.translation -= rest.translation * missing;
-        if missing == 0.0 {
-            assert!(apart(&pose, &motion) < 1e-6, "{weights:?}");
-        }
-        assert!(
-            (pose.translation - motion.translation).norm() < 1e-6,
-            "{weights:?}"
-        );
-    }
-    assert_eq!(mixed([0.8, 0.8]), mixed([0.5, 0.5]));
 }
 
 #[test]
