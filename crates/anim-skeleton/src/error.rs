@@ -46,4 +46,28 @@ pub enum SkeletonError {
         /// The part at fault.
         what: &'static str,
     },
+    /// A pattern that no joint's name matches.
+    #[error("no joint is named '{pattern}'{}", nearest(.near))]
+    NoName {
+        /// What was looked for.
+        pattern: String,
+        /// The names most like it, nearest first.
+        near: Vec<String>,
+    },
+    /// A factor of a mask outside of [0, 1].
+    #[error("mask factor {place} is {factor}, which is not in [0, 1]")]
+    BadFactor {
+        /// Breadth-first place of the joint.
+        place: usize,
+        /// What it is.
+        factor: f32,
+    },
+}
+
+fn nearest(names: &[String]) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    let quoted: Vec<_> = names.iter().map(|name| format!("'{name}'")).collect();
+    format!("; the nearest are {}", quoted.join(", "))
 }
