@@ -62,6 +62,12 @@ pub enum SkeletonError {
         /// What it is.
         factor: f32,
     },
+    /// A joint limit that says nothing.
+    #[error("bad joint limit: {what}")]
+    BadLimit {
+        /// What is wrong with it.
+        what: &'static str,
+    },
 }
 
 fn nearest(names: &[String]) -> String {
