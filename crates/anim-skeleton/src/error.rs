@@ -62,6 +62,23 @@ pub enum SkeletonError {
         /// What it is.
         factor: f32,
     },
+    /// A plane without a normal.
+    #[error("the mirror plane's normal has no direction")]
+    BadPlane,
+    /// A joint with two reflections, or one that is paired with itself.
+    #[error("joint {joint}: in more than one mirror pair")]
+    PairedTwice {
+        /// Index in source order.
+        joint: usize,
+    },
+    /// A mirror pair whose parents are not each other's reflection.
+    #[error("joints {left} and {right}: a mirror pair whose parents are not one")]
+    NotPartners {
+        /// Index in source order.
+        left: usize,
+        /// Index in source order.
+        right: usize,
+    },
     /// A joint limit that says nothing.
     #[error("bad joint limit: {what}")]
     BadLimit {
