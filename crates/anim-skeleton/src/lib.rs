@@ -24,6 +24,7 @@
 //! ```
 
 pub mod bake;
+pub mod binding;
 pub mod blend;
 pub mod clip;
 mod clip_parts;
@@ -43,6 +44,7 @@ pub mod side_names;
 pub mod skeleton;
 
 pub use bake::{BakeOptions, BakeReport};
+pub use binding::{Ambiguity, BindReport, Binding};
 pub use blend::{Layer, Mode, blend, blend_on, difference};
 pub use clip::Clip;
 pub use clip_spec::{Channel, ClipSpec, JointTrack, MorphChannel};
