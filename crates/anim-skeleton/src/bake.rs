@@ -398,7 +398,7 @@ fn quantize(coords: Vector4<f32>) -> [i16; 4] {
 }
 
 /// In model space, at the joint and `shell` away from it along each of its axes.
-fn slot_distance(exact: &GlobalSlot, baked: &GlobalSlot, shell: f32) -> f32 {
+pub(crate) fn slot_distance(exact: &GlobalSlot, baked: &GlobalSlot, shell: f32) -> f32 {
     let column = |slot: &GlobalSlot, c: usize| [slot.0[0][c], slot.0[1][c], slot.0[2][c]];
     let norm = |v: [f32; 3]| (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
     let difference = |c| {

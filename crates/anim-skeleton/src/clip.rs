@@ -135,9 +135,16 @@ impl Clip {
     ///
     /// If `out` has another number of joints than the clip.
     pub fn sample_on(&self, level: Level, time: f32, out: &mut Pose) {
+        self.sample_first(level, self.joint_count(), time, out);
+    }
+
+    /// Samples the blocks of the first `joint_count` joints, and all that is not in blocks.
+    pub(crate) fn sample_first(&self, level: Level, joint_count: usize, time: f32, out: &mut Pose) {
         assert_eq!(out.len(), self.joint_count(), "pose of another skeleton");
         let span = self.span(time);
-        dispatch!(level, simd => sample_blocks(simd, self, span, out.blocks_mut()));
+        let blocks = joint_count.min(out.len()).div_ceil(LANES);
+        let out_blocks = &mut out.blocks_mut()[..blocks];
+        dispatch!(level, simd => sample_blocks(simd, self, span, out_blocks));
         let from = self.vectors_at(span.from);
         let to = self.vectors_at(span.to);
         for (track, (from, to)) in self.vector_tracks.iter().zip(from.iter().zip(to)) {

@@ -69,4 +69,51 @@ pub enum SkeletonError {
         /// What is wrong with the keys.
         error: CurveError,
     },
+    /// A pattern that no joint's name matches.
+    #[error("no joint is named '{pattern}'{}", nearest(.near))]
+    NoName {
+        /// What was looked for.
+        pattern: String,
+        /// The names most like it, nearest first.
+        near: Vec<String>,
+    },
+    /// A factor of a mask outside of [0, 1].
+    #[error("mask factor {place} is {factor}, which is not in [0, 1]")]
+    BadFactor {
+        /// Breadth-first place of the joint.
+        place: usize,
+        /// What it is.
+        factor: f32,
+    },
+    /// A plane without a normal.
+    #[error("the mirror plane's normal has no direction")]
+    BadPlane,
+    /// A joint with two reflections, or one that is paired with itself.
+    #[error("joint {joint}: in more than one mirror pair")]
+    PairedTwice {
+        /// Index in source order.
+        joint: usize,
+    },
+    /// A mirror pair whose parents are not each other's reflection.
+    #[error("joints {left} and {right}: a mirror pair whose parents are not one")]
+    NotPartners {
+        /// Index in source order.
+        left: usize,
+        /// Index in source order.
+        right: usize,
+    },
+    /// A joint limit that says nothing.
+    #[error("bad joint limit: {what}")]
+    BadLimit {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+}
+
+fn nearest(names: &[String]) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    let quoted: Vec<_> = names.iter().map(|name| format!("'{name}'")).collect();
+    format!("; the nearest are {}", quoted.join(", "))
 }

@@ -25,7 +25,7 @@ use std::ops::{Add, Mul, Range, Sub};
 use anim_math::lanes::{
     LANES, Level, Simd, SimdBase, dispatch, f32x4, f32x8, f32x16, mask32x16, u8x64,
 };
-use anim_math::{Affine, Mat3, Vec3};
+use anim_math::{Affine, Mat3, Transform, Vec3};
 
 use crate::kernel::load;
 use crate::{JointId, Pose, PoseBlock, Skeleton};
@@ -81,6 +81,18 @@ impl Globals {
         self.0[joint.index()].into()
     }
 
+    /// `model_from_joint` as translation, rotation and scale, and how much the three fail to say.
+    ///
+    /// Without shear they say all, up to rounding. A rotation under a non-uniform scale shears, and then they do not: a
+    /// point at distance d from the joint lands up to d times the second number (the Frobenius norm of the difference
+    /// of the linear parts) beside where the matrix takes it. Mirrors come back as a negative x scale.
+    pub fn transform(&self, joint: JointId) -> (Transform, f32) {
+        let affine = self.get(joint);
+        let transform = affine.to_transform();
+        let residual = (Affine::from(transform).linear - affine.linear).norm();
+        (transform, residual)
+    }
+
     /// Sets `model_from_joint`; children do not follow.
     pub fn set(&mut self, joint: JointId, model_from_joint: Affine) {
         self.0[joint.index()] = model_from_joint.into();
@@ -132,7 +144,7 @@ impl Skeleton {
         dispatch!(Level::new(), simd => update_below(simd, self, joint, pose.blocks(), &mut out.0));
     }
 
-    fn check_sizes(&self, pose: &Pose, out: &Globals) {
+    pub(crate) fn check_sizes(&self, pose: &Pose, out: &Globals) {
         assert_eq!(pose.len(), self.len(), "pose of another skeleton");
         assert_eq!(out.0.len(), self.len(), "globals of another skeleton");
     }
@@ -149,16 +161,27 @@ fn update_below<S: Simd>(
     blocks: &[PoseBlock],
     out: &mut [GlobalSlot],
 ) {
-    let parents = skeleton.parents();
     let mut generation = joint.index()..joint.index() + 1;
     while !generation.is_empty() {
         let next = skeleton.children_of(generation.clone());
-        if generation.len() < FEW {
-            update_few(simd, parents, blocks, generation, out);
-        } else {
-            update(simd, parents, blocks, generation, out);
-        }
+        update_range(simd, skeleton.parents(), blocks, generation, out);
         generation = next;
+    }
+}
+
+/// As [`update`], for ranges that may be short.
+#[inline(always)]
+pub(crate) fn update_range<S: Simd>(
+    simd: S,
+    parents: &[Option<JointId>],
+    blocks: &[PoseBlock],
+    range: Range<usize>,
+    out: &mut [GlobalSlot],
+) {
+    if range.len() < FEW {
+        update_few(simd, parents, blocks, range, out);
+    } else {
+        update(simd, parents, blocks, range, out);
     }
 }
 

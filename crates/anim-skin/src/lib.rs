@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod bounds;
 pub mod dual_palette;
 pub mod dual_quaternion;
 mod error;
@@ -45,6 +46,7 @@ mod vectors;
 pub mod vertex_blocks;
 pub mod weight_rows;
 
+pub use bounds::{Aabb, JointBounds};
 pub use dual_palette::DualPalette;
 pub use error::SkinError;
 pub use influences::Influences;

@@ -1,0 +1,140 @@
+//! Boxes hold what they must, and not much more.
+
+mod common;
+
+use anim_math::{Affine, Mat3, Transform, Vec3, quat};
+use anim_skin::{Aabb, Influences, JointBounds, MorphTarget, Palette, SkinnedMesh, VertexBlocks};
+use common::{Numbers, bind, cloud, random_mesh, rigid_palette};
+use proptest::prelude::*;
+
+fn exact(skin: &SkinnedMesh, source: &VertexBlocks, palette: &Palette) -> Aabb {
+    let mut out = VertexBlocks::new(skin.vertex_count());
+    skin.linear(source, palette, &mut out);
+    out.bounds()
+}
+
+fn holds(outer: &Aabb, inner: &Aabb) -> bool {
+    outer.union(inner) == *outer
+}
+
+/// Any matrices: rotations, stretches, shears and mirrors, near and far.
+fn any_palette(joint_count: usize, numbers: &mut Numbers) -> Palette {
+    let mut palette = Palette::new(joint_count);
+    for place in 0..joint_count {
+        let columns = [numbers.vector(), numbers.vector(), numbers.vector()];
+        let far = if numbers.unit() < 0.3 { 1e4 } else { 1.0 };
+        palette.set(
+            place,
+            Affine {
+                linear: Mat3::from_columns(&columns),
+                translation: numbers.vector() * far,
+            },
+        );
+    }
+    palette
+}
+
+fn targets(vertex_count: usize, numbers: &mut Numbers) -> Vec<MorphTarget> {
+    let target = |_| MorphTarget {
+        vertices: (0..vertex_count as u32).step_by(3).collect(),
+        positions: (0..vertex_count)
+            .step_by(3)
+            .map(|_| numbers.vector() * 0.3)
+            .collect(),
+        ..MorphTarget::default()
+    };
+    (0..3).map(target).collect()
+}
+
+proptest! {
+    #[test]
+    fn every_skinned_vertex_is_inside(seed in any::<u64>(), vertices in 1_usize..60, joints in 1_usize..9) {
+        let (mesh, influences) = random_mesh(vertices, joints, 4, seed);
+        let numbers = &mut Numbers::new(seed);
+        let skin = bind(&mesh, joints, &influences, &[]);
+        let bounds = JointBounds::new(&skin, 0.0..=1.0);
+        for palette in [rigid_palette(joints, seed), any_palette(joints, numbers), Palette::new(joints)] {
+            let exact = exact(&skin, skin.rest(), &palette);
+            prop_assert!(holds(&bounds.bounds(&palette), &exact), "{exact:?}");
+        }
+    }
+
+    #[test]
+    fn every_morphed_vertex_is_inside(seed in any::<u64>(), low in -1.0_f32..0.0, high in 0.0_f32..2.0) {
+        let (vertices, joints) = (40, 5);
+        let (mesh, influences) = random_mesh(vertices, joints, 3, seed);
+        let numbers = &mut Numbers::new(seed);
+        let skin = bind(&mesh, joints, &influences, &targets(vertices, numbers));
+        let bounds = JointBounds::new(&skin, low..=high);
+        let palette = any_palette(joints, numbers);
+        let mut morphed = VertexBlocks::new(vertices);
+        for extreme in 0..9 {
+            let weight = |target: u32| match extreme {
+                8 => low + (high - low) * numbers.unit(),
+                corner if corner >> target & 1 == 0 => low,
+                _ => high,
+            };
+            let weights: Vec<f32> = (0..3).map(weight).collect();
+            skin.morph(&weights, &mut morphed);
+            let exact = exact(&skin, &morphed, &palette);
+            prop_assert!(holds(&bounds.bounds(&palette), &exact), "{weights:?}");
+        }
+    }
+
+    #[test]
+    fn exact_bounds_are_those_of_a_plain_loop(seed in any::<u64>(), vertices in 0_usize..40) {
+        let numbers = &mut Numbers::new(seed);
+        let mut blocks = VertexBlocks::new(vertices);
+        let mut expected = Aabb::EMPTY;
+        for vertex in 0..vertices {
+            // None near the origin, where spare lanes are.
+            let position = numbers.vector() + Vec3::repeat(5.0);
+            blocks.set_position(vertex, position);
+            expected.min = expected.min.inf(&position);
+            expected.max = expected.max.sup(&position);
+        }
+        prop_assert_eq!(blocks.bounds(), expected);
+        prop_assert_eq!(expected.is_empty(), vertices == 0);
+    }
+}
+
+#[test]
+fn a_rigid_box_is_as_tight_as_a_box_can_be() {
+    let corners = (0..8).map(|c: u8| {
+        let side = |bit: u8| if c >> bit & 1 == 0 { -1.0 } else { 1.0 };
+        Vec3::new(side(0), 2.0 * side(1), 3.0 * side(2))
+    });
+    let mesh = cloud(corners.collect(), vec![Vec3::y(); 8]);
+    let skin = bind(&mesh, 1, &Influences::rigid(8), &[]);
+    let mut palette = Palette::new(1);
+    let turned = Transform {
+        translation: Vec3::new(10.0, 0.0, 0.0),
+        rotation: quat::from_axis_angle(Vec3::z(), std::f32::consts::FRAC_PI_2),
+        ..Transform::IDENTITY
+    };
+    palette.set(0, turned.into());
+    let found = JointBounds::new(&skin, 0.0..=1.0).bounds(&palette);
+    // A quarter turn exchanges x and y.
+    assert!((found.min - Vec3::new(8.0, -1.0, -3.0)).norm() < 1e-4);
+    assert!((found.max - Vec3::new(12.0, 1.0, 3.0)).norm() < 1e-4);
+}
+
+#[test]
+fn joints_without_vertices_do_not_count() {
+    let mesh = cloud(vec![Vec3::x()], vec![Vec3::y()]);
+    let skin = bind(&mesh, 2, &Influences::rigid(1), &[]);
+    let mut palette = Palette::new(2);
+    palette.set(1, Transform::from_translation(Vec3::repeat(1e6)).into());
+    let found = JointBounds::new(&skin, 0.0..=1.0).bounds(&palette);
+    assert!((found.center() - Vec3::x()).norm() < 1e-5 && found.half_extents().norm() < 1e-5);
+
+    let empty = bind(
+        &cloud(Vec::new(), Vec::new()),
+        2,
+        &Influences::rigid(0),
+        &[],
+    );
+    let found = JointBounds::new(&empty, 0.0..=1.0).bounds(&palette);
+    assert!(found.is_empty());
+    assert!(!found.contains(Vec3::zeros()));
+}
