@@ -19,14 +19,17 @@
 //! # Ok::<(), anim_curves::CurveError>(())
 //! ```
 
+pub mod angle;
 pub mod arc_length;
 pub mod b_spline;
 pub mod bezier;
 pub mod clock;
+pub mod color;
 pub mod easing;
 mod error;
 pub mod extrapolate;
 pub mod interpolate;
+pub mod log_scale;
 pub mod squad;
 pub mod tangents;
 pub mod track;
@@ -36,10 +39,12 @@ pub use arc_length::ArcLength;
 pub use b_spline::{BSpline, BSplineSpec};
 pub use bezier::{Bezier, WeightedSpan};
 pub use clock::{FrameClock, Shutter};
+pub use color::{LinearRgb, OkLab};
 pub use easing::{CubicBezier, Easing, Shape};
 pub use error::CurveError;
 pub use extrapolate::{Extrapolation, Mapped, Outside};
 pub use interpolate::{Interpolate, Linear};
+pub use log_scale::LogScale;
 pub use tangents::Tcb;
 pub use track::{Cursor, Interpolation, Key, Track, TrackSpec};
 pub use wide::{WideTrack, WideTrackSpec};
