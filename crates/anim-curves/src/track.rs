@@ -95,6 +95,15 @@ impl<T: Interpolate> TrackSpec<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor(u32);
 
+impl Cursor {
+    /// The last of `times` that is not after `time`, or 0, and moves there.
+    pub(crate) fn find(&mut self, times: &[f32], time: f32) -> usize {
+        let span = span_at(times, time, self.0 as usize);
+        self.0 = span as u32;
+        span
+    }
+}
+
 /// A validated curve: at least one key, times strictly rising, everything finite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "TrackSpec<T>", into = "TrackSpec<T>", bound = "")]
@@ -146,9 +155,7 @@ impl<T: Interpolate> Track<T> {
 
     /// As [`sample`](Self::sample), but starts looking where `cursor` stands: amortised O(1) in playback either way.
     pub fn sample_from(&self, time: f32, cursor: &mut Cursor) -> T {
-        let span = span_at(&self.times, time, cursor.0 as usize);
-        cursor.0 = span as u32;
-        self.at(span, time)
+        self.at(cursor.find(&self.times, time), time)
     }
 
     fn at(&self, span: usize, time: f32) -> T {
