@@ -101,4 +101,10 @@ pub enum CurveError {
         /// Number of knots given.
         found: usize,
     },
+    /// A tolerance that is zero, negative, infinite or not a number.
+    #[error("tolerance {tolerance} is not finite and positive")]
+    Tolerance {
+        /// The tolerance asked for.
+        tolerance: f32,
+    },
 }

@@ -2,8 +2,8 @@
 //!
 //! [`squad::between`](crate::squad::between) works out inner rotations at every call and is smooth where times are even. A
 //! [`SquadTrack`] works them out once, two a key, one for each side, so that both spans leave with the same angular
-//! velocity however long they are. A cubic [`Track`] with [`rotation::fill_tangents`] costs a third a sample and is the one that
-//! files store; this one keeps its speed more even where keys are far apart.
+//! velocity however long they are. A cubic [`Track`] with [`rotation::fill_tangents`] is cheaper than its three slerps a
+//! sample, and is what files store; this one turns evenly about a fixed axis however far its keys are apart.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, SquadTrack, Track};
