@@ -26,6 +26,7 @@ pub mod bezier;
 pub mod clock;
 pub mod color;
 pub mod easing;
+pub mod edit;
 mod error;
 pub mod extrapolate;
 pub mod f_curve;
