@@ -143,4 +143,7 @@ pub enum CurveError {
         /// The number of frames.
         frames: u64,
     },
+    /// A curve of time that jumps.
+    #[error("a stepped track is no curve of time, which does not jump")]
+    SteppedTime,
 }
