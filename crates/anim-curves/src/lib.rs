@@ -3,9 +3,11 @@
 //! A [`Track`] is the exact curve that tools edit and the run-time clip is baked from; it interpolates every value in
 //! its own space through [`Interpolate`]. [`WideTrack`] does the same for k scalars a key, such as morph weights.
 //!
-//! [`tangents`] gives keys their velocities, [`Outside`] says how a curve goes on past them, and [`Easing`] bends a single
-//! move. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at an even speed. [`squad`] is
-//! the smooth way through rotations.
+//! [`tangents`] gives keys their velocities, [`rotation`] rotations theirs, [`Outside`] says how a curve goes on past its
+//! keys, and [`Easing`] bends a single move. [`FCurve`] is the film tools' curve with weighted handles; [`edit`] changes
+//! tracks and [`TimeWarp`] their time. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at
+//! an even speed. [`SquadTrack`] is the other smooth way through rotations. Colours ([`color`]), factors ([`LogScale`]),
+//! angles ([`angle`]) and switches (`bool`) sit on tracks too, each interpolated in its own space.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track};

@@ -1,6 +1,6 @@
 //! A track of rotations by squad: smooth through its keys at uneven times, on the sphere all the way.
 //!
-//! [`squad::between`](crate::squad::between) works out inner rotations at every call and is smooth where times are even. A
+//! [`squad::between`] works out inner rotations at every call and is smooth where times are even. A
 //! [`SquadTrack`] works them out once, two a key, one for each side, so that both spans leave with the same angular
 //! velocity however long they are. A cubic [`Track`] with [`rotation::fill_tangents`] is cheaper than its three slerps a
 //! sample, and is what files store; this one turns evenly about a fixed axis however far its keys are apart.

@@ -251,16 +251,18 @@ proptest! {
 
     #[test]
     fn a_retimed_track_is_within_the_tolerance(track in any_track(), cubic in prop::collection::vec(-4.0_f32..4.0, 2..6)) {
-        prop_assume!(track.interpolation() == Interpolation::Linear);
+        if track.interpolation() == Interpolation::Step {
+            return Ok(());
+        }
         let mut keys: Vec<_> = (0..).zip(&cubic).map(|(n, source)| Key::new(n as f32, *source)).collect();
         tangents::catmull_rom(&mut keys);
         let warp = TimeWarp::from_times(&Track::new(keys, Interpolation::Cubic).unwrap()).unwrap();
         let retimed = warp.apply(&track, 1e-2).unwrap();
         for n in 0..200 {
             let time = n as f32 * 0.03;
-            // Ten in at least a quarter second.
+            // Velocities of a cubic: 1.5 times the chord's, of ten in a quarter second, and the keys' own.
             let error = (retimed.sample(time) - track.sample(warp.source_at(time))).abs();
-            prop_assert!(error < 40.0 * (1e-2 + 1e-4), "{error} at {time}");
+            prop_assert!(error < 64.0 * (1e-2 + 1e-4), "{error} at {time}");
         }
     }
 
