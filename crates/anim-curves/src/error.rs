@@ -146,4 +146,14 @@ pub enum CurveError {
     /// A curve of time that jumps.
     #[error("a stepped track is no curve of time, which does not jump")]
     SteppedTime,
+    /// A key asked for outside those of the curve.
+    #[error("time {time} s is not between the first key at {start} s and the last at {end} s")]
+    Outside {
+        /// The time asked for, s.
+        time: f32,
+        /// Time of the first key, s.
+        start: f32,
+        /// Time of the last key, s.
+        end: f32,
+    },
 }

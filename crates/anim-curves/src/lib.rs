@@ -32,6 +32,7 @@ pub mod edit;
 mod error;
 pub mod extrapolate;
 pub mod f_curve;
+mod f_curve_insert;
 mod f_curve_track;
 pub mod interpolate;
 pub mod log_scale;
