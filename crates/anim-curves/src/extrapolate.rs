@@ -109,8 +109,8 @@ impl Outside {
         self,
         [(start, first), (end, last)]: [(f32, T); 2],
         time: f32,
-        inside: impl Fn(f32) -> T,
-        end_velocity: impl Fn(bool) -> T,
+        inside: impl FnOnce(f32) -> T,
+        end_velocity: impl FnOnce(bool) -> T,
     ) -> T {
         let (mode, key) = if time < start {
             (self.before, start)

@@ -22,8 +22,6 @@
 //! # Ok::<(), anim_curves::CurveError>(())
 //! ```
 
-use std::cell::Cell;
-
 use serde::{Deserialize, Serialize};
 
 use crate::f_curve_track::Timed;
@@ -168,18 +166,10 @@ impl<T: Linear> FCurve<T> {
     /// As [`sample`](Self::sample), but starts looking where `cursor` stands: amortised O(1) in playback either way.
     pub fn sample_from(&self, time: f32, cursor: &mut Cursor) -> T {
         let keys = &self.spec.keys;
-        let place = Cell::new(*cursor);
-        let inside = |time: f32| {
-            let mut cursor = place.get();
-            let span = cursor.find(&self.times, time);
-            place.set(cursor);
-            self.inside(span, time)
-        };
         let ends = [&keys[0], &keys[keys.len() - 1]].map(|key| (key.time, key.value));
+        let inside = |time| self.inside(cursor.find(&self.times, time), time);
         let velocity = |is_last| self.end_velocity(is_last);
-        let value = self.spec.outside.extend(ends, time, inside, velocity);
-        *cursor = place.get();
-        value
+        self.spec.outside.extend(ends, time, inside, velocity)
     }
 
     fn inside(&self, span: usize, time: f32) -> T {

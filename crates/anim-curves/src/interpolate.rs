@@ -1,8 +1,8 @@
 //! How a value moves between two keys: each type interpolates in its own space.
 //!
 //! Numbers and vectors go straight, rotations along the short arc, switches not at all; colours are in
-//! [`color`](crate::color), factors in [`log_scale`](crate::log_scale), angles in [`angle`](crate::angle). Implement [`Interpolate`] for a type of your own to
-//! put it on a track.
+//! [`color`](crate::color), factors in [`log_scale`](crate::log_scale), angles in [`angle`](crate::angle). Implement
+//! [`Interpolate`] for a type of your own to put it on a track.
 //!
 //! ```
 //! use anim_curves::Interpolate;

@@ -2,9 +2,9 @@
 //!
 //! A cubic track of rotations needs a four-component velocity at each key, as glTF stores it. [`fill_tangents`] takes any
 //! of the [`tangents`](crate::tangents) and applies it to angular velocities, so that rotations are shaped by the same
-//! words as positions: smooth, at rest, by tension, continuity and bias. Keep keys under half a turn apart: an even
-//! turn is met within 2e-4 rad where keys are a quarter turn apart, within 3e-3 rad near half a turn. [`SquadTrack`](crate::SquadTrack)
-//! is the alternative that never leaves the sphere, at three slerps a sample.
+//! words as positions: smooth, at rest, by tension, continuity and bias. Keep keys under half a turn apart: an even turn is
+//! met within 2e-4 rad where keys are a quarter turn apart, within 3e-3 rad near half a turn.
+//! [`SquadTrack`](crate::SquadTrack) is the alternative that never leaves the sphere, at three slerps a sample.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track, rotation, tangents};
