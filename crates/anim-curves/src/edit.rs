@@ -20,8 +20,8 @@
 //! # Ok::<(), anim_curves::CurveError>(())
 //! ```
 
+use crate::cursor::span_at;
 use crate::interpolate::fraction;
-use crate::track::span_at;
 use crate::{CurveError, FrameClock, Interpolate, Interpolation, Key, Linear, Track, TrackSpec};
 
 /// More frames than this, 2²⁴, cannot be told apart by times in f32.

@@ -103,10 +103,10 @@ pub enum CurveError {
         /// Number of knots given.
         found: usize,
     },
-    /// A tolerance that is zero, negative, infinite or not a number.
-    #[error("tolerance {tolerance} is not finite and positive")]
+    /// A tolerance that is negative, or not a number.
+    #[error("tolerance {tolerance}: it must be zero or more")]
     Tolerance {
-        /// The tolerance asked for.
+        /// What was asked for.
         tolerance: f32,
     },
     /// A key asked for by a number that the track does not have.

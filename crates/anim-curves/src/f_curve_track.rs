@@ -22,9 +22,9 @@ impl<T: Linear> FCurve<T> {
     ///
     /// # Errors
     ///
-    /// [`CurveError::Tolerance`] unless it is finite and positive; [`CurveError::NotFinite`] if a slope overflows.
+    /// [`CurveError::Tolerance`] if it is negative or not a number; [`CurveError::NotFinite`] if a slope overflows.
     pub fn to_track(&self, tolerance: f32) -> Result<Track<T>, CurveError> {
-        if !(tolerance.is_finite() && tolerance > 0.0) {
+        if tolerance.is_nan() || tolerance < 0.0 {
             return Err(CurveError::Tolerance { tolerance });
         }
         let keys = self.keys();

@@ -27,6 +27,7 @@ pub mod b_spline;
 pub mod bezier;
 pub mod clock;
 pub mod color;
+mod cursor;
 pub mod easing;
 pub mod edit;
 mod error;
@@ -49,6 +50,7 @@ pub use b_spline::{BSpline, BSplineSpec};
 pub use bezier::{Bezier, WeightedSpan};
 pub use clock::{FrameClock, Shutter};
 pub use color::{LinearRgb, OkLab};
+pub use cursor::Cursor;
 pub use easing::{CubicBezier, Easing, Shape};
 pub use error::CurveError;
 pub use extrapolate::{Extrapolation, Mapped, Outside};
@@ -58,7 +60,7 @@ pub use log_scale::LogScale;
 pub use retime::TimeWarp;
 pub use squad_track::SquadTrack;
 pub use tangents::Tcb;
-pub use track::{Cursor, Interpolation, Key, Track, TrackSpec};
+pub use track::{Interpolation, Key, Track, TrackSpec};
 pub use wide::{WideTrack, WideTrackSpec};
 
 #[cfg(doctest)]

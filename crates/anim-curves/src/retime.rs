@@ -210,14 +210,14 @@ impl TimeWarp {
     ///
     /// # Errors
     ///
-    /// [`CurveError::Tolerance`] unless it is finite and positive; [`CurveError::NotFinite`] where a time or velocity
+    /// [`CurveError::Tolerance`] if it is negative or not a number; [`CurveError::NotFinite`] where a time or velocity
     /// overflows.
     pub fn apply<T: Interpolate>(
         &self,
         track: &Track<T>,
         tolerance: f32,
     ) -> Result<Track<T>, CurveError> {
-        if !(tolerance.is_finite() && tolerance > 0.0) {
+        if tolerance.is_nan() || tolerance < 0.0 {
             return Err(CurveError::Tolerance { tolerance });
         }
         let straight = self.straightened(f64::from(tolerance));

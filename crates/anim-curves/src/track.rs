@@ -18,8 +18,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cursor::span_at;
 use crate::interpolate::fraction;
-use crate::{CurveError, Interpolate};
+use crate::{Cursor, CurveError, Interpolate};
 
 /// The way from one key to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,19 +89,6 @@ impl<T: Interpolate> TrackSpec<T> {
             keys.push(same[same.len() - 1]);
         }
         Self { keys, ..self }
-    }
-}
-
-/// Where a sampler last was in a track, so that playback does not search; any value is valid for any track.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cursor(u32);
-
-impl Cursor {
-    /// The last of `times` that is not after `time`, or 0, and moves there.
-    pub(crate) fn find(&mut self, times: &[f32], time: f32) -> usize {
-        let span = span_at(times, time, self.0 as usize);
-        self.0 = span as u32;
-        span
     }
 }
 
@@ -220,23 +208,6 @@ pub(crate) fn check_times(times: impl ExactSizeIterator<Item = f32>) -> Result<(
         before = time;
     }
     Ok(())
-}
-
-/// The last key not after `time`, or 0; looks near `hint` first.
-pub(crate) fn span_at(times: &[f32], time: f32, hint: usize) -> usize {
-    let holds = |span: usize| {
-        times.get(span).is_some_and(|t| *t <= time) && times.get(span + 1).is_none_or(|t| time < *t)
-    };
-    if holds(hint) {
-        return hint;
-    }
-    if holds(hint + 1) {
-        return hint + 1;
-    }
-    if hint > 0 && holds(hint - 1) {
-        return hint - 1;
-    }
-    times.partition_point(|t| *t <= time).saturating_sub(1)
 }
 
 impl<T: Interpolate> TryFrom<TrackSpec<T>> for Track<T> {
