@@ -20,6 +20,26 @@
 //! assert!((half - Vec3::new(1.5, 2.0, 0.0)).norm() < 2e-3);
 //! # Ok::<(), anim_curves::CurveError>(())
 //! ```
+//!
+//! Any curve will do as a closure. Along a spline, starting and stopping gently and at an even speed but for that:
+//!
+//! ```
+//! use anim_curves::{ArcLength, BSpline, Easing, Shape};
+//! use anim_math::Vec3;
+//!
+//! let corners = [[0.0; 3], [1.0, 0.0, 0.0], [1.5, 2.0, 0.0], [6.0, 2.0, 1.0], [6.0, 5.0, 3.0]];
+//! let path = BSpline::clamped(corners.map(Vec3::from).to_vec())?;
+//! let [start, end] = path.domain();
+//! let way = ArcLength::new(|u| path.point(u), start, end, 1e-4)?;
+//! let travel = |alpha| path.point(way.parameter_at(way.length() * Easing::InOut(Shape::Sine).apply(alpha)));
+//!
+//! assert_eq!(travel(1.0), Vec3::new(6.0, 5.0, 3.0));
+//! // In the middle of a sine easing the speed is π/2 times the mean one.
+//! let speed = (travel(0.501) - travel(0.499)).norm() / 0.002;
+//! let fastest = way.length() * std::f32::consts::FRAC_PI_2;
+//! assert!((speed / fastest - 1.0).abs() < 0.02);
+//! # Ok::<(), anim_curves::CurveError>(())
+//! ```
 
 use anim_math::Vec3;
 

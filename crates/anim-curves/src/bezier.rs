@@ -81,12 +81,22 @@ impl<T: Linear> WeightedSpan<T> {
         if time >= end {
             return to;
         }
+        let (alphas, values) = self.parts();
+        let span = f64::from(end) - f64::from(start);
+        let alpha = ((f64::from(time) - f64::from(start)) / span).clamp(0.0, 1.0);
+        let u = solve_rising(alphas[0], alphas[1], alpha);
+        values.point(u as f32)
+    }
+
+    /// Where the shortened handles end, from 0 at the first key's time to 1 at the second's, and the curve of values.
+    pub(crate) fn parts(&self) -> ([f64; 2], Bezier<T>) {
+        let ((start, from), (end, to)) = (self.from, self.to);
         let (out_time, out_value) = shortened(self.from, self.leave, end - start);
         let (in_time, in_value) = shortened(self.to, self.reach, start - end);
         let span = f64::from(end) - f64::from(start);
         let alpha = |time: f32| ((f64::from(time) - f64::from(start)) / span).clamp(0.0, 1.0);
-        let u = solve_rising(alpha(out_time), alpha(in_time), alpha(time));
-        Bezier([from, out_value, in_value, to]).point(u as f32)
+        let values = Bezier([from, out_value, in_value, to]);
+        ([alpha(out_time), alpha(in_time)], values)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::Interpolation;
+
 /// Why keys do not make a track, or numbers a clock; variants name the place.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
@@ -100,5 +102,58 @@ pub enum CurveError {
         expected: usize,
         /// Number of knots given.
         found: usize,
+    },
+    /// A tolerance that is negative, or not a number.
+    #[error("tolerance {tolerance}: it must be zero or more")]
+    Tolerance {
+        /// What was asked for.
+        tolerance: f32,
+    },
+    /// A key asked for by a number that the track does not have.
+    #[error("key {key}: the track has {keys} keys")]
+    NoKey {
+        /// Index asked for.
+        key: usize,
+        /// Number of keys.
+        keys: usize,
+    },
+    /// A range of time that ends before it starts, or is not finite.
+    #[error("range from {start} s to {end} s: both must be finite, the end not before the start")]
+    Range {
+        /// Start, s.
+        start: f32,
+        /// End, s.
+        end: f32,
+    },
+    /// A factor that time cannot be scaled by.
+    #[error("factor {factor}: time is scaled by a finite factor that is not zero")]
+    Factor {
+        /// The factor.
+        factor: f32,
+    },
+    /// Two tracks joined that interpolate differently.
+    #[error("tracks of {:?} and {:?} interpolation make no common one", found[0], found[1])]
+    Interpolations {
+        /// Those of the two tracks.
+        found: [Interpolation; 2],
+    },
+    /// More frames than times in f32 can tell apart.
+    #[error("{frames} frames are more than 16777216")]
+    Frames {
+        /// The number of frames.
+        frames: u64,
+    },
+    /// A curve of time that jumps.
+    #[error("a stepped track is no curve of time, which does not jump")]
+    SteppedTime,
+    /// A key asked for outside those of the curve.
+    #[error("time {time} s is not between the first key at {start} s and the last at {end} s")]
+    Outside {
+        /// The time asked for, s.
+        time: f32,
+        /// Time of the first key, s.
+        start: f32,
+        /// Time of the last key, s.
+        end: f32,
     },
 }

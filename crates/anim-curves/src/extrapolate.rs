@@ -97,25 +97,35 @@ impl Outside {
     /// Straight on means the velocity of an end key into the track if it is cubic, the slope of the first or last span if
     /// it is linear, and holding if it is stepped or has one key. An infinite time holds.
     pub fn sample<T: Linear>(self, track: &Track<T>, time: f32) -> T {
-        let (start, end) = (track.times()[0], track.end());
+        let (times, values) = (track.times(), track.values());
+        let last = times.len() - 1;
+        let ends = [(times[0], values[0]), (times[last], values[last])];
+        let inside = |time| track.sample(time);
+        self.extend(ends, time, inside, |is_last| end_velocity(track, is_last))
+    }
+
+    /// The value at `time` of a curve that is `inside` between its `ends` and leaves them with `end_velocity(is last)`.
+    pub(crate) fn extend<T: Linear>(
+        self,
+        [(start, first), (end, last)]: [(f32, T); 2],
+        time: f32,
+        inside: impl FnOnce(f32) -> T,
+        end_velocity: impl FnOnce(bool) -> T,
+    ) -> T {
         let (mode, key) = if time < start {
             (self.before, start)
         } else if time > end {
             (self.after, end)
         } else {
-            return track.sample(time);
+            return inside(time);
         };
         let mapped = mode.map_time(start, end, time);
-        let value = track.sample(mapped.time);
+        let value = inside(mapped.time);
         match mode {
             Extrapolation::Linear if time.is_finite() => {
-                value + end_velocity(track, time > end) * (time - key)
+                value + end_velocity(time > end) * (time - key)
             }
-            Extrapolation::CycleOffset => {
-                let values = track.values();
-                let gain = values[values.len() - 1] - values[0];
-                value + gain * mapped.cycles as f32
-            }
+            Extrapolation::CycleOffset => value + (last - first) * mapped.cycles as f32,
             _ => value,
         }
     }

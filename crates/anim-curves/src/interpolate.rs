@@ -1,7 +1,8 @@
 //! How a value moves between two keys: each type interpolates in its own space.
 //!
-//! Numbers and vectors go straight, rotations along the short arc. Implement [`Interpolate`] for a type of your own to
-//! put it on a track.
+//! Numbers and vectors go straight, rotations along the short arc, switches not at all; colours are in
+//! [`color`](crate::color), factors in [`log_scale`](crate::log_scale), angles in [`angle`](crate::angle). Implement
+//! [`Interpolate`] for a type of your own to put it on a track.
 //!
 //! ```
 //! use anim_curves::Interpolate;
@@ -22,7 +23,7 @@ use serde::de::DeserializeOwned;
 /// A value that can sit on a [`Track`](crate::Track).
 pub trait Interpolate: Copy + fmt::Debug + PartialEq + Serialize + DeserializeOwned {
     /// The derivative by time, 1/s: scalar and vector for themselves, four components for a rotation (as in glTF).
-    type Velocity: Copy + fmt::Debug + PartialEq + Serialize + DeserializeOwned;
+    type Velocity: Linear;
 
     /// Between two keys; `alpha` 0 is `self`, 1 is `to`. Rotations take the short arc at constant speed.
     fn lerp(self, to: Self, alpha: f32) -> Self;
@@ -37,6 +38,15 @@ pub trait Interpolate: Copy + fmt::Debug + PartialEq + Serialize + DeserializeOw
         span: f32,
         alpha: f32,
     ) -> Self;
+
+    /// The derivative by time, 1/s, of [`hermite`](Self::hermite) with the same arguments; of a rotation, that of the
+    /// normalised one, so at a right angle to it in four dimensions.
+    fn hermite_velocity(
+        from: (Self, Self::Velocity),
+        to: (Self, Self::Velocity),
+        span: f32,
+        alpha: f32,
+    ) -> Self::Velocity;
 
     /// True if no component is NaN or infinite, and a rotation is not of length zero.
     fn is_finite(&self) -> bool;
@@ -89,6 +99,15 @@ pub(crate) fn hermite_weights(span: f32, alpha: f32) -> [f32; 4] {
     ]
 }
 
+/// The weights of v₁ − v₀, b₀ and a₁ in the derivative by time at `alpha`.
+pub(crate) fn hermite_velocity_weights(span: f32, alpha: f32) -> [f32; 3] {
+    [
+        6.0 * alpha * (1.0 - alpha) / span,
+        (1.0 - alpha) * (1.0 - 3.0 * alpha),
+        alpha * (3.0 * alpha - 2.0),
+    ]
+}
+
 impl Interpolate for f32 {
     type Velocity = f32;
 
@@ -99,6 +118,11 @@ impl Interpolate for f32 {
     fn hermite(from: (Self, f32), to: (Self, f32), span: f32, alpha: f32) -> Self {
         let [v0, b0, v1, a1] = hermite_weights(span, alpha);
         from.0 * v0 + from.1 * b0 + to.0 * v1 + to.1 * a1
+    }
+
+    fn hermite_velocity(from: (Self, f32), to: (Self, f32), span: f32, alpha: f32) -> f32 {
+        let [change, b0, a1] = hermite_velocity_weights(span, alpha);
+        (to.0 - from.0) * change + from.1 * b0 + to.1 * a1
     }
 
     fn is_finite(&self) -> bool {
@@ -120,6 +144,11 @@ impl<const N: usize> Interpolate for SVector<f32, N> {
     fn hermite(from: (Self, Self), to: (Self, Self), span: f32, alpha: f32) -> Self {
         let [v0, b0, v1, a1] = hermite_weights(span, alpha);
         from.0 * v0 + from.1 * b0 + to.0 * v1 + to.1 * a1
+    }
+
+    fn hermite_velocity(from: (Self, Self), to: (Self, Self), span: f32, alpha: f32) -> Self {
+        let [change, b0, a1] = hermite_velocity_weights(span, alpha);
+        (to.0 - from.0) * change + from.1 * b0 + to.1 * a1
     }
 
     fn is_finite(&self) -> bool {
@@ -144,10 +173,27 @@ impl Interpolate for Quat {
         span: f32,
         alpha: f32,
     ) -> Self {
-        let [v0, b0, v1, a1] = hermite_weights(span, alpha);
-        let coords = from.0.coords * v0 + from.1 * b0 + to.0.coords * v1 + to.1 * a1;
+        let coords = Vector4::hermite((from.0.coords, from.1), (to.0.coords, to.1), span, alpha);
         // The spline can pass through zero, where no rotation is right; the nearer key stands in.
         quat::from_xyzw(coords.into()).unwrap_or(if alpha < 0.5 { from.0 } else { to.0 })
+    }
+
+    fn hermite_velocity(
+        from: (Self, Vector4<f32>),
+        to: (Self, Vector4<f32>),
+        span: f32,
+        alpha: f32,
+    ) -> Vector4<f32> {
+        let ends = (from.0.coords, from.1);
+        let coords = Vector4::hermite(ends, (to.0.coords, to.1), span, alpha);
+        let velocity = Vector4::hermite_velocity(ends, (to.0.coords, to.1), span, alpha);
+        let norm = coords.norm();
+        // Through zero the direction jumps, so that it has no velocity.
+        if norm < 1e-6 {
+            return Vector4::zeros();
+        }
+        let direction = coords / norm;
+        (velocity - direction * direction.dot(&velocity)) / norm
     }
 
     fn is_finite(&self) -> bool {
@@ -166,6 +212,32 @@ impl Interpolate for Quat {
     }
 }
 
+/// Visibility and other switches: held until the next key in every mode.
+impl Interpolate for bool {
+    /// A switch has no velocity; the number is ignored.
+    type Velocity = f32;
+
+    fn lerp(self, to: Self, alpha: f32) -> Self {
+        if alpha < 1.0 { self } else { to }
+    }
+
+    fn hermite(from: (Self, f32), to: (Self, f32), _span: f32, alpha: f32) -> Self {
+        from.0.lerp(to.0, alpha)
+    }
+
+    fn hermite_velocity(_: (Self, f32), _: (Self, f32), _span: f32, _alpha: f32) -> f32 {
+        0.0
+    }
+
+    fn is_finite(&self) -> bool {
+        true
+    }
+
+    fn is_velocity_finite(velocity: &f32) -> bool {
+        velocity.is_finite()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::f32::consts::FRAC_PI_2;
@@ -173,6 +245,7 @@ mod tests {
     use anim_math::Vec3;
 
     use super::*;
+    use crate::{Interpolation, Key, Track};
 
     #[test]
     fn cubic_weights_meet_values_and_slopes() {
@@ -194,6 +267,57 @@ mod tests {
                 alpha,
             );
             assert!((v - value(1.0 + 2.0 * alpha)).abs() < 24.0 * 4.0 * f32::EPSILON);
+        }
+    }
+
+    #[test]
+    fn cubic_velocity_is_that_of_the_cubic() {
+        let (value, slope) = (|t: f32| t * t * t - t, |t: f32| 3.0 * t * t - 1.0);
+        for step in 0..=10 {
+            let alpha = step as f32 * 0.1;
+            let v = f32::hermite_velocity(
+                (value(1.0), slope(1.0)),
+                (value(3.0), slope(3.0)),
+                2.0,
+                alpha,
+            );
+            assert!((v - slope(1.0 + 2.0 * alpha)).abs() < 26.0 * 4.0 * f32::EPSILON);
+        }
+    }
+
+    #[test]
+    fn cubic_rotation_velocity_is_the_difference_quotient() {
+        let from = (Quat::identity(), Vector4::new(0.5, -0.2, 0.1, 0.3));
+        let to = (
+            quat::exp(Vec3::new(0.3, 1.0, -0.4)),
+            Vector4::new(0.1, 0.4, 0.0, -0.2),
+        );
+        let (span, step) = (2.0, 1.0 / 256.0);
+        for n in 1..8 {
+            let alpha = n as f32 / 8.0;
+            let at = |alpha| Quat::hermite(from, to, span, alpha).coords;
+            let expected = (at(alpha + step) - at(alpha - step)) / (2.0 * step * span);
+            let found = Quat::hermite_velocity(from, to, span, alpha);
+            // Second order in the step, and two roundings of unit quaternions over it.
+            assert!((found - expected).norm() < 1e-4);
+            assert!(found.dot(&at(alpha)).abs() < 4.0 * f32::EPSILON);
+        }
+    }
+
+    #[test]
+    fn a_switch_holds_until_the_next_key_in_every_mode() {
+        for interpolation in [
+            Interpolation::Step,
+            Interpolation::Linear,
+            Interpolation::Cubic,
+        ] {
+            let keys = [(0.0, true), (1.0, false), (2.0, true)].map(|(time, value)| Key {
+                velocity: Some([0.0; 2]),
+                ..Key::new(time, value)
+            });
+            let visible = Track::new(keys.to_vec(), interpolation).unwrap();
+            let samples = [-1.0, 0.0, 0.999, 1.0, 1.999, 2.0].map(|t| visible.sample(t));
+            assert_eq!(samples, [true, true, true, false, false, true]);
         }
     }
 

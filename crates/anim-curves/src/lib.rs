@@ -3,9 +3,11 @@
 //! A [`Track`] is the exact curve that tools edit and the run-time clip is baked from; it interpolates every value in
 //! its own space through [`Interpolate`]. [`WideTrack`] does the same for k scalars a key, such as morph weights.
 //!
-//! [`tangents`] gives keys their velocities, [`Outside`] says how a curve goes on past them, and [`Easing`] bends a single
-//! move. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at an even speed. [`squad`] is
-//! the smooth way through rotations.
+//! [`tangents`] gives keys their velocities, [`rotation`] rotations theirs, [`Outside`] says how a curve goes on past its
+//! keys, and [`Easing`] bends a single move. [`FCurve`] is the film tools' curve with weighted handles; [`edit`] changes
+//! tracks and [`TimeWarp`] their time. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at
+//! an even speed. [`SquadTrack`] is the other smooth way through rotations. Colours ([`color`]), factors ([`LogScale`]),
+//! angles ([`angle`]) and switches (`bool`) sit on tracks too, each interpolated in its own space.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track};
@@ -19,15 +21,26 @@
 //! # Ok::<(), anim_curves::CurveError>(())
 //! ```
 
+pub mod angle;
 pub mod arc_length;
 pub mod b_spline;
 pub mod bezier;
 pub mod clock;
+pub mod color;
+mod cursor;
 pub mod easing;
+pub mod edit;
 mod error;
 pub mod extrapolate;
+pub mod f_curve;
+mod f_curve_insert;
+mod f_curve_track;
 pub mod interpolate;
+pub mod log_scale;
+pub mod retime;
+pub mod rotation;
 pub mod squad;
+pub mod squad_track;
 pub mod tangents;
 pub mod track;
 pub mod wide;
@@ -36,12 +49,18 @@ pub use arc_length::ArcLength;
 pub use b_spline::{BSpline, BSplineSpec};
 pub use bezier::{Bezier, WeightedSpan};
 pub use clock::{FrameClock, Shutter};
+pub use color::{LinearRgb, OkLab};
+pub use cursor::Cursor;
 pub use easing::{CubicBezier, Easing, Shape};
 pub use error::CurveError;
 pub use extrapolate::{Extrapolation, Mapped, Outside};
+pub use f_curve::{FCurve, FCurveSpec, FKey, Handle};
 pub use interpolate::{Interpolate, Linear};
+pub use log_scale::LogScale;
+pub use retime::TimeWarp;
+pub use squad_track::SquadTrack;
 pub use tangents::Tcb;
-pub use track::{Cursor, Interpolation, Key, Track, TrackSpec};
+pub use track::{Interpolation, Key, Track, TrackSpec};
 pub use wide::{WideTrack, WideTrackSpec};
 
 #[cfg(doctest)]

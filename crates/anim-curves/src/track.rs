@@ -18,8 +18,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cursor::span_at;
 use crate::interpolate::fraction;
-use crate::{CurveError, Interpolate};
+use crate::{Cursor, CurveError, Interpolate};
 
 /// The way from one key to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,10 +92,6 @@ impl<T: Interpolate> TrackSpec<T> {
     }
 }
 
-/// Where a sampler last was in a track, so that playback does not search; any value is valid for any track.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cursor(u32);
-
 /// A validated curve: at least one key, times strictly rising, everything finite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "TrackSpec<T>", into = "TrackSpec<T>", bound = "")]
@@ -146,9 +143,7 @@ impl<T: Interpolate> Track<T> {
 
     /// As [`sample`](Self::sample), but starts looking where `cursor` stands: amortised O(1) in playback either way.
     pub fn sample_from(&self, time: f32, cursor: &mut Cursor) -> T {
-        let span = span_at(&self.times, time, cursor.0 as usize);
-        cursor.0 = span as u32;
-        self.at(span, time)
+        self.at(cursor.find(&self.times, time), time)
     }
 
     fn at(&self, span: usize, time: f32) -> T {
@@ -213,23 +208,6 @@ pub(crate) fn check_times(times: impl ExactSizeIterator<Item = f32>) -> Result<(
         before = time;
     }
     Ok(())
-}
-
-/// The last key not after `time`, or 0; looks near `hint` first.
-pub(crate) fn span_at(times: &[f32], time: f32, hint: usize) -> usize {
-    let holds = |span: usize| {
-        times.get(span).is_some_and(|t| *t <= time) && times.get(span + 1).is_none_or(|t| time < *t)
-    };
-    if holds(hint) {
-        return hint;
-    }
-    if holds(hint + 1) {
-        return hint + 1;
-    }
-    if hint > 0 && holds(hint - 1) {
-        return hint - 1;
-    }
-    times.partition_point(|t| *t <= time).saturating_sub(1)
 }
 
 impl<T: Interpolate> TryFrom<TrackSpec<T>> for Track<T> {

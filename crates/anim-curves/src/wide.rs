@@ -19,8 +19,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cursor::span_at;
 use crate::interpolate::{fraction, hermite_weights};
-use crate::track::{check_times, span_at};
+use crate::track::check_times;
 use crate::{CurveError, Interpolation};
 
 /// What a [`WideTrack`] is made of, in glTF's order.
