@@ -5,7 +5,8 @@
 //!
 //! [`tangents`] gives keys their velocities, [`Outside`] says how a curve goes on past them, and [`Easing`] bends a single
 //! move. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at an even speed. [`squad`] is
-//! the smooth way through rotations.
+//! the smooth way through rotations. [`reduce()`] drops the keys that a tolerance does not need, and
+//! [`Timecode`] names frames.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track};
@@ -27,20 +28,24 @@ pub mod easing;
 mod error;
 pub mod extrapolate;
 pub mod interpolate;
+pub mod reduce;
 pub mod squad;
 pub mod tangents;
+pub mod timecode;
 pub mod track;
 pub mod wide;
 
 pub use arc_length::ArcLength;
 pub use b_spline::{BSpline, BSplineSpec};
 pub use bezier::{Bezier, WeightedSpan};
-pub use clock::{FrameClock, Shutter};
+pub use clock::{Filter, FrameClock, Shutter};
 pub use easing::{CubicBezier, Easing, Shape};
 pub use error::CurveError;
 pub use extrapolate::{Extrapolation, Mapped, Outside};
 pub use interpolate::{Interpolate, Linear};
+pub use reduce::{Distance, reduce, reduce_by, reduce_to_fewest};
 pub use tangents::Tcb;
+pub use timecode::{Timecode, TimecodeFormat};
 pub use track::{Cursor, Interpolation, Key, Track, TrackSpec};
 pub use wide::{WideTrack, WideTrackSpec};
 
