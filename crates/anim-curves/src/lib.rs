@@ -5,8 +5,8 @@
 //!
 //! [`tangents`] gives keys their velocities, [`Outside`] says how a curve goes on past them, and [`Easing`] bends a single
 //! move. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at an even speed. [`squad`] is
-//! the smooth way through rotations. [`reduce()`] drops the keys that a tolerance does not need, and
-//! [`Timecode`] names frames.
+//! the smooth way through rotations. [`reduce()`] drops the keys that a tolerance does not need, [`fit()`]
+//! makes few cubic ones of many samples, and [`Timecode`] names frames.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track};
@@ -22,11 +22,13 @@
 
 pub mod arc_length;
 pub mod b_spline;
+mod banded;
 pub mod bezier;
 pub mod clock;
 pub mod easing;
 mod error;
 pub mod extrapolate;
+pub mod fit;
 pub mod interpolate;
 pub mod reduce;
 pub mod squad;
@@ -42,6 +44,7 @@ pub use clock::{Filter, FrameClock, Shutter};
 pub use easing::{CubicBezier, Easing, Shape};
 pub use error::CurveError;
 pub use extrapolate::{Extrapolation, Mapped, Outside};
+pub use fit::{Fit, fit};
 pub use interpolate::{Interpolate, Linear};
 pub use reduce::{Distance, reduce, reduce_by, reduce_to_fewest};
 pub use tangents::Tcb;

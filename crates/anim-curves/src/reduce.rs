@@ -1,7 +1,8 @@
 //! Key reduction: dropping the keys that a tolerance does not need.
 //!
 //! Captured and baked motion has a key at every frame; most say what their neighbours imply. What stays is a choice of
-//! the source's own keys, the first and the last among them, so that times and poses an animator set survive. For whole characters use anim-skeleton's reduction, which
+//! the source's own keys, the first and the last among them, so that times and poses an animator set survive. Where keys
+//! may be moved, [`fit()`](crate::fit()) makes do with far fewer. For whole characters use anim-skeleton's reduction, which
 //! knows what an error of a shoulder does to a finger.
 //!
 //! ```
@@ -71,16 +72,7 @@ pub fn reduce_by<T: Interpolate>(
     tolerance: f32,
     error: impl Fn(T, T) -> f32,
 ) -> Result<Track<T>, CurveError> {
-    let last = track.times().len() - 1;
-    reduce_along(track, tolerance, error, |spans| {
-        let mut kept = vec![0];
-        let mut from = 0;
-        while from < last {
-            from = spans.farthest(from, last);
-            kept.push(from);
-        }
-        kept
-    })
+    reduce_along(track, tolerance, error, |spans| spans.farthest_keys())
 }
 
 /// As [`reduce`], but no choice of the track's keys that includes the first and last has fewer.
@@ -115,6 +107,15 @@ pub fn reduce_to_fewest<T: Distance>(
         kept.reverse();
         kept
     })
+}
+
+/// The keys that [`reduce_by`] keeps of a track that is not stepped; `tolerance` is zero or more.
+pub(crate) fn farthest_keys<T: Interpolate>(
+    track: &Track<T>,
+    tolerance: f32,
+    error: impl Fn(T, T) -> f32,
+) -> Vec<usize> {
+    Spans::new(track, tolerance, error).farthest_keys()
 }
 
 fn reduce_along<T: Interpolate, E: Fn(T, T) -> f32>(
@@ -193,6 +194,17 @@ impl<'a, T: Interpolate, E: Fn(T, T) -> f32> Spans<'a, T, E> {
         let failed = checks.clone().find(|check| !is_near(check));
         self.failed = failed.unwrap_or(self.failed);
         failed.is_none()
+    }
+
+    fn farthest_keys(&mut self) -> Vec<usize> {
+        let last = self.track.times().len() - 1;
+        let mut kept = vec![0];
+        let mut from = 0;
+        while from < last {
+            from = self.farthest(from, last);
+            kept.push(from);
+        }
+        kept
     }
 
     /// A key after `from` that is within reach, found by doubling the distance and then halving the doubt.
