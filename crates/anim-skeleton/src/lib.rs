@@ -23,6 +23,7 @@
 //! # Ok::<(), anim_skeleton::SkeletonError>(())
 //! ```
 
+pub mod aliasing;
 pub mod bake;
 pub mod blend;
 pub mod clip;
@@ -31,11 +32,15 @@ pub mod clip_spec;
 mod error;
 pub mod globals;
 mod kernel;
+mod levers;
 pub mod object_error;
 pub mod playback;
 pub mod pose;
+pub mod reduce;
 pub mod skeleton;
+mod thinning;
 
+pub use aliasing::{AliasingOptions, JointAliasing, Peak};
 pub use bake::{BakeOptions, BakeReport};
 pub use blend::{Layer, Mode, blend, blend_on, difference};
 pub use clip::Clip;
@@ -45,4 +50,5 @@ pub use globals::Globals;
 pub use object_error::{Deviation, ObjectError, point_distance};
 pub use playback::{Playback, Wrap};
 pub use pose::{Pose, PoseBlock};
+pub use reduce::{KeyChoice, ReduceOptions, ReduceReport};
 pub use skeleton::{JointId, JointSpec, Skeleton};
