@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::Interpolation;
+use crate::Timecode;
 
 /// Why keys do not make a track, or numbers a clock; variants name the place.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -155,5 +156,31 @@ pub enum CurveError {
         start: f32,
         /// Time of the last key, s.
         end: f32,
+    },
+    /// A text or its parts that name no frame.
+    #[error("timecode '{text}': {reason}")]
+    Timecode {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A name that drop-frame counting leaves out.
+    #[error("timecode {timecode}: drop-frame counting leaves this name out")]
+    DroppedFrame {
+        /// The name.
+        timecode: Timecode,
+    },
+    /// A rate whose frames have no names.
+    #[error(
+        "timecode at {numerator}/{denominator} frames/s needs a rate n or n·1000/1001, and the latter with n a multiple of 30 to drop frames"
+    )]
+    TimecodeRate {
+        /// Frames.
+        numerator: u32,
+        /// Seconds.
+        denominator: u32,
+        /// True if names were to be dropped.
+        drop_frame: bool,
     },
 }

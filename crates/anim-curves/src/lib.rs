@@ -8,6 +8,10 @@
 //! tracks and [`TimeWarp`] their time. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at
 //! an even speed. [`SquadTrack`] is the other smooth way through rotations. Colours ([`color`]), factors ([`LogScale`]),
 //! angles ([`angle`]) and switches (`bool`) sit on tracks too, each interpolated in its own space.
+//! [`tangents`] gives keys their velocities, [`Outside`] says how a curve goes on past them, and [`Easing`] bends a single
+//! move. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at an even speed. [`squad`] is
+//! the smooth way through rotations. [`reduce()`] drops the keys that a tolerance does not need, [`fit()`]
+//! makes few cubic ones of many samples, and [`Timecode`] names frames.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track};
@@ -24,6 +28,7 @@
 pub mod angle;
 pub mod arc_length;
 pub mod b_spline;
+mod banded;
 pub mod bezier;
 pub mod clock;
 pub mod color;
@@ -35,31 +40,37 @@ pub mod extrapolate;
 pub mod f_curve;
 mod f_curve_insert;
 mod f_curve_track;
+pub mod fit;
 pub mod interpolate;
 pub mod log_scale;
+pub mod reduce;
 pub mod retime;
 pub mod rotation;
 pub mod squad;
 pub mod squad_track;
 pub mod tangents;
+pub mod timecode;
 pub mod track;
 pub mod wide;
 
 pub use arc_length::ArcLength;
 pub use b_spline::{BSpline, BSplineSpec};
 pub use bezier::{Bezier, WeightedSpan};
-pub use clock::{FrameClock, Shutter};
+pub use clock::{Filter, FrameClock, Shutter};
 pub use color::{LinearRgb, OkLab};
 pub use cursor::Cursor;
 pub use easing::{CubicBezier, Easing, Shape};
 pub use error::CurveError;
 pub use extrapolate::{Extrapolation, Mapped, Outside};
 pub use f_curve::{FCurve, FCurveSpec, FKey, Handle};
+pub use fit::{Fit, fit};
 pub use interpolate::{Interpolate, Linear};
 pub use log_scale::LogScale;
+pub use reduce::{Distance, reduce, reduce_by, reduce_to_fewest};
 pub use retime::TimeWarp;
 pub use squad_track::SquadTrack;
 pub use tangents::Tcb;
+pub use timecode::{Timecode, TimecodeFormat};
 pub use track::{Interpolation, Key, Track, TrackSpec};
 pub use wide::{WideTrack, WideTrackSpec};
 

@@ -1,8 +1,7 @@
 //! Baking: turning exact curves into uniform samples, as few as keep every joint within a tolerance.
 //!
-//! The error is measured where it is seen: in model space, at each joint and at three points around it (the virtual
-//! vertices of the animation compression library ACL), at all source keys, between them and between the samples. It
-//! includes the rounding to 16 bits. For tools; a second of a human's motion takes some milliseconds.
+//! The error is measured where it is seen, as an [`ObjectError`], at all source keys, between them and between the
+//! samples. It includes the rounding to 16 bits. For tools; a second of a human's motion takes some milliseconds.
 
 use anim_curves::Interpolation;
 use anim_math::Transform;
@@ -11,8 +10,7 @@ use anim_math::nalgebra::Vector4;
 
 use crate::clip::{Clip, Part, RotationKey, StepTrack, UNIT, VectorTrack};
 use crate::clip_parts::sample_rate;
-use crate::globals::GlobalSlot;
-use crate::{ClipSpec, Globals, JointId, JointTrack, Pose, Skeleton, SkeletonError};
+use crate::{ClipSpec, Deviation, JointId, JointTrack, ObjectError, Pose, Skeleton, SkeletonError};
 
 /// How faithful a baked clip must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,14 +126,6 @@ impl Clip {
         };
         Ok((clip, report))
     }
-}
-
-/// The largest error met, and where.
-#[derive(Clone, Copy, Debug)]
-struct Deviation {
-    distance: f32,
-    joint: Option<JointId>,
-    time: f32,
 }
 
 /// A clip's curves, sorted by what becomes of them.
@@ -326,38 +316,20 @@ impl<'a> Source<'a> {
 
     /// The largest error of `clip`, or the first above `limit`.
     fn measure(&self, clip: &Clip, shell: f32, limit: f32) -> Deviation {
-        let mut worst = Deviation {
-            distance: 0.0,
-            joint: None,
-            time: 0.0,
-        };
-        let mut pose = self.base.clone();
-        let mut exact = Globals::new(self.skeleton);
-        let mut baked = Globals::new(self.skeleton);
+        let mut error = ObjectError::new(self.skeleton, shell);
+        let mut exact = self.base.clone();
+        let mut baked = self.base.clone();
         for time in self.check_times(clip.samples - 1) {
-            pose.copy_from(self.skeleton.rest());
+            exact.copy_from(self.skeleton.rest());
             for (joint, track) in &self.exact {
-                track.write(time, *joint, &mut pose);
+                track.write(time, *joint, &mut exact);
             }
-            self.skeleton.globals(&pose, &mut exact);
-            clip.sample(time, &mut pose);
-            self.skeleton.globals(&pose, &mut baked);
-            let slots = exact.slots().iter().zip(baked.slots());
-            for (joint, (exact, baked)) in self.skeleton.joints().zip(slots) {
-                let distance = slot_distance(exact, baked, shell);
-                if distance > worst.distance {
-                    worst = Deviation {
-                        distance,
-                        joint: Some(joint),
-                        time,
-                    };
-                }
-            }
-            if worst.distance > limit {
+            clip.sample(time, &mut baked);
+            if error.add(time, &exact, &baked) > limit {
                 break;
             }
         }
-        worst
+        error.worst()
     }
 
     /// All keys, their midpoints, and three times of each sample interval; evenly chosen ones if they are too many.
@@ -397,32 +369,11 @@ fn quantize(coords: Vector4<f32>) -> [i16; 4] {
     best.map(|part| part as i16).into()
 }
 
-/// In model space, at the joint and `shell` away from it along each of its axes.
-pub(crate) fn slot_distance(exact: &GlobalSlot, baked: &GlobalSlot, shell: f32) -> f32 {
-    let column = |slot: &GlobalSlot, c: usize| [slot.0[0][c], slot.0[1][c], slot.0[2][c]];
-    let norm = |v: [f32; 3]| (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
-    let difference = |c| {
-        let (exact, baked) = (column(exact, c), column(baked, c));
-        [0, 1, 2].map(|r| exact[r] - baked[r])
-    };
-    let origin = difference(3);
-    let mut distance = norm(origin);
-    for axis in 0..3 {
-        let length = norm(column(exact, axis));
-        if length > 0.0 {
-            let off = difference(axis).map(|v| v * (shell / length));
-            distance = distance.max(norm([0, 1, 2].map(|r| origin[r] + off[r])));
-        }
-    }
-    if distance.is_nan() {
-        f32::INFINITY
-    } else {
-        distance
-    }
-}
-
 /// The channels that count: of two for one property of one joint the later.
-fn last_channels<'a>(spec: &'a ClipSpec, skeleton: &Skeleton) -> Vec<(JointId, &'a JointTrack)> {
+pub(crate) fn last_channels<'a>(
+    spec: &'a ClipSpec,
+    skeleton: &Skeleton,
+) -> Vec<(JointId, &'a JointTrack)> {
     let mut last = vec![[None; 3]; skeleton.len()];
     for channel in &spec.channels {
         let property = part_of(&channel.track) as usize;

@@ -108,6 +108,12 @@ pub enum SkeletonError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// A tolerance that is negative, or not a number.
+    #[error("tolerance {tolerance}: it must be zero or more")]
+    Tolerance {
+        /// What was asked for.
+        tolerance: f32,
+    },
 }
 
 fn nearest(names: &[String]) -> String {

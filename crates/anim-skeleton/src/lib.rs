@@ -25,6 +25,7 @@
 //! # Ok::<(), anim_skeleton::SkeletonError>(())
 //! ```
 
+pub mod aliasing;
 pub mod bake;
 pub mod binding;
 pub mod blend;
@@ -42,21 +43,26 @@ pub mod hierarchy;
 pub mod inertialize;
 pub mod joint_limit;
 mod kernel;
+mod levers;
 pub mod lod;
 pub mod loop_closing;
 pub mod mask;
 pub mod mirror;
 pub mod model_space;
+pub mod object_error;
 pub mod passage;
 pub mod pattern;
 pub mod playback;
 pub mod pose;
 pub mod rate;
+pub mod reduce;
 mod resample;
 pub mod root_motion;
 pub mod side_names;
 pub mod skeleton;
+mod thinning;
 
+pub use aliasing::{AliasingOptions, JointAliasing, Peak};
 pub use bake::{BakeOptions, BakeReport};
 pub use binding::{Ambiguity, BindReport, Binding};
 pub use blend::{Layer, Mode, blend, blend_on, difference};
@@ -75,10 +81,12 @@ pub use loop_closing::{LoopOptions, close_loop};
 pub use mask::{Mask, MaskSpec};
 pub use mirror::Mirror;
 pub use model_space::{add_in_model_space, difference_in_model_space};
+pub use object_error::{Deviation, ObjectError, point_distance};
 pub use passage::Passage;
 pub use playback::{Playback, Wrap};
 pub use pose::{Pose, PoseBlock};
 pub use rate::{RateReducer, ReductionError, reduction_error};
+pub use reduce::{KeyChoice, ReduceOptions, ReduceReport};
 pub use root_motion::{MotionSample, RootMotion, blend_deltas};
 pub use side_names::{Position, SideNames};
 pub use skeleton::{JointId, JointSpec, Skeleton};

@@ -23,7 +23,7 @@
 //! # Ok::<(), anim_skeleton::SkeletonError>(())
 //! ```
 
-use crate::bake::slot_distance;
+use crate::object_error::point_distance;
 use crate::{Clip, Globals, JointId, Layer, Mode, Pose, Skeleton, blend};
 
 /// Asks for a pose every k frames and gives the way between the last two.
@@ -140,7 +140,7 @@ pub fn reduction_error(
         skeleton.globals(&reduced, &mut mixed);
         let slots = exact.slots().iter().zip(mixed.slots());
         for (joint, (exact, mixed)) in skeleton.joints().zip(slots) {
-            let distance = slot_distance(exact, mixed, shell);
+            let distance = point_distance(exact, mixed, shell);
             if distance > worst.distance {
                 worst = ReductionError {
                     distance,
