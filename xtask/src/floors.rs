@@ -19,7 +19,7 @@ const FLOORS: [(&str, u32); 16] = [
     ("anim-asset", 5),
     ("anim-learn", 5),
     ("anim-engine", FACADE),
-    ("anim-view", LEAF),
+    ("anim-view", 5),
     ("anim-gpu", LEAF),
     ("anim-cli", TOP),
 ];
