@@ -12,10 +12,7 @@ use std::collections::BTreeMap;
 /// Points must differ and have coordinates of at most 2²⁸. About O(n²).
 pub(crate) fn triangulate(points: &[[i64; 2]]) -> Vec<[usize; 3]> {
     let mut triangles = sweep(points);
-    while let Some((first, second)) = flip(points, &triangles) {
-        triangles[first.0] = first.1;
-        triangles[second.0] = second.1;
-    }
+    while flip(points, &mut triangles) {}
     triangles.sort_unstable();
     triangles
 }
@@ -61,11 +58,9 @@ fn sweep(points: &[[i64; 2]]) -> Vec<[usize; 3]> {
     triangles
 }
 
-/// A triangle's place in the list and its new corners.
-type Flip = (usize, [usize; 3]);
-
-/// The first edge whose two triangles should share the other diagonal, if any.
-fn flip(points: &[[i64; 2]], triangles: &[[usize; 3]]) -> Option<(Flip, Flip)> {
+/// Gives pairs of triangles with an edge in common the other diagonal where a corner lies in the other's circle; false if
+/// there are none. Each triangle changes at most once, as its neighbours are known from before.
+fn flip(points: &[[i64; 2]], triangles: &mut [[usize; 3]]) -> bool {
     let mut across = BTreeMap::new();
     for (index, corners) in triangles.iter().enumerate() {
         for k in 0..3 {
@@ -73,11 +68,20 @@ fn flip(points: &[[i64; 2]], triangles: &[[usize; 3]]) -> Option<(Flip, Flip)> {
             across.insert((a, b), (index, c));
         }
     }
-    across.iter().find_map(|(&(a, b), &(first, c))| {
-        let &(second, d) = across.get(&(b, a))?;
+    let mut changed = vec![false; triangles.len()];
+    for (&(a, b), &(first, c)) in across.iter().filter(|(edge, _)| edge.0 < edge.1) {
+        let Some(&(second, d)) = across.get(&(b, a)) else {
+            continue;
+        };
         let [pa, pb, pc, pd] = [a, b, c, d].map(|index| points[index]);
-        (a < b && in_circle(pa, pb, pc, pd)).then_some(((first, [a, d, c]), (second, [d, b, c])))
-    })
+        if !changed[first] && !changed[second] && in_circle(pa, pb, pc, pd) {
+            triangles[first] = [a, d, c];
+            triangles[second] = [d, b, c];
+            changed[first] = true;
+            changed[second] = true;
+        }
+    }
+    changed.contains(&true)
 }
 
 /// Positive if a → b → c turns left.

@@ -91,6 +91,9 @@ pub enum GraphError {
     },
 }
 
+/// Names that an error lists, at most.
+const MOST_NAMES: usize = 32;
+
 impl GraphError {
     /// Of a name that none of `known` is.
     pub(crate) fn unknown<'a>(
@@ -98,10 +101,14 @@ impl GraphError {
         name: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        let known: Vec<_> = known.into_iter().collect();
-        let known = match known.is_empty() {
-            true => "none".to_owned(),
-            false => known.join(", "),
+        let mut names: Vec<_> = known.into_iter().take(MOST_NAMES + 1).collect();
+        if names.len() > MOST_NAMES {
+            names[MOST_NAMES] = "…";
+        }
+        let known = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
         };
         Self::Unknown {
             kind,

@@ -1,4 +1,21 @@
 //! The validated graph: a tree of nodes with all names resolved, shared by every character that plays it.
+//!
+//! Whatever can be wrong is found here, once, so that nothing that runs each frame can fail.
+//!
+//! ```
+//! use anim_graph::{ClipLibrary, Graph, GraphError, GraphSpec};
+//! use anim_skeleton::Skeleton;
+//!
+//! let spec: GraphSpec = serde_json::from_str(
+//!     r#"{ "nodes": [{ "name": "walk", "clip": { "clip": "Wlak" } }], "root": "walk" }"#,
+//! )?;
+//! let error = Graph::new(&spec, &Skeleton::new(vec![])?, &ClipLibrary::default()).unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "the graph is not valid:\nwalk: clip 'Wlak' does not exist; there are: none"
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,6 +1,22 @@
 //! What a graph may name: clips with their events, sync markers and root motion.
 //!
 //! A [`Graph`](crate::Graph) keeps what it needs, so the library need not outlive it; the clips themselves are shared.
+//!
+//! ```
+//! use anim_graph::{ClipLibrary, LibraryClip};
+//! use anim_skeleton::{BakeOptions, Clip, ClipSpec, Event, Events, Skeleton};
+//!
+//! let skeleton = Skeleton::new(vec![])?;
+//! let (walk, _) = Clip::bake(&ClipSpec::default(), &skeleton, &BakeOptions::default())?;
+//! let foot = |time, name: &str| Event { time, name: name.into() };
+//! let walk = LibraryClip {
+//!     markers: Events::new(vec![foot(0.1, "left"), foot(0.6, "right")])?,
+//!     ..LibraryClip::new("Walk", walk)
+//! };
+//! let library = ClipLibrary { clips: vec![walk], ..ClipLibrary::default() };
+//! assert_eq!(library.clips[0].markers.as_slice().len(), 2);
+//! # Ok::<(), anim_skeleton::SkeletonError>(())
+//! ```
 
 use std::sync::Arc;
 

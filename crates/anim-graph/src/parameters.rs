@@ -238,8 +238,9 @@ impl Parameters {
     /// The word a choice is; empty for other kinds and without such a parameter.
     pub fn choice(&self, key: impl ParameterKey) -> &str {
         let Ok(id) = key.find(self) else { return "" };
-        match (self.values.get(id.0), &self.table.0[id.0].kind) {
-            (Some(Held::Choice(option)), ParameterKind::Choice { options, .. }) => {
+        let kind = self.table.0.get(id.0).map(|spec| &spec.kind);
+        match (self.values.get(id.0), kind) {
+            (Some(Held::Choice(option)), Some(ParameterKind::Choice { options, .. })) => {
                 &options[*option]
             }
             _ => "",

@@ -1,4 +1,17 @@
 //! What the validator found: every problem of a graph at once, each with its place.
+//!
+//! ```
+//! use anim_graph::{Problem, Report, Severity};
+//!
+//! let spare = Problem {
+//!     place: "spare".into(),
+//!     severity: Severity::Warning,
+//!     message: "the root does not lead to this node".into(),
+//! };
+//! let report = Report { problems: vec![spare] };
+//! assert!(report.is_valid());
+//! assert_eq!(report.to_string(), "spare: warning: the root does not lead to this node");
+//! ```
 
 use std::fmt;
 

@@ -3,6 +3,28 @@
 //! Each frame set [`GraphState::parameters`] and call [`GraphState::step`]: clocks run, machines change state, poses mix.
 //! The result is a pose, how far the character travelled, the events met and which clips played at what weight. A state
 //! allocates nothing after its construction; it belongs to the graph it was made for.
+//!
+//! ```
+//! # use anim_graph::{ClipLibrary, Graph, GraphSpec, GraphState, LibraryClip};
+//! # use anim_math::Vec3;
+//! # use anim_skeleton::{BakeOptions, Channel, Clip, ClipSpec, JointSpec, JointTrack, Skeleton};
+//! # use anim_curves::{Interpolation, Key, Track};
+//! # let skeleton = Skeleton::new(vec![JointSpec { name: None, parent: None, rest: Default::default() }])?;
+//! # let rise = Track::new(vec![Key::new(0.0, Vec3::zeros()), Key::new(2.0, Vec3::y())], Interpolation::Linear)?;
+//! # let rise = Channel { joint: 0, track: JointTrack::Translation(rise) };
+//! # let rise = ClipSpec { channels: vec![rise], ..ClipSpec::default() };
+//! # let (rise, _) = Clip::bake(&rise, &skeleton, &BakeOptions::default())?;
+//! # let library = ClipLibrary { clips: vec![LibraryClip::new("rise", rise)], ..ClipLibrary::default() };
+//! let spec: GraphSpec = serde_json::from_str(
+//!     r#"{ "nodes": [{ "name": "up", "clip": { "clip": "rise", "speed": 0.5 } }], "root": "up" }"#,
+//! )?;
+//! let graph = Graph::new(&spec, &skeleton, &library)?;
+//! let mut state = GraphState::new(&graph);
+//! state.step(&graph, 1.0); // half a second of the clip's two
+//! assert_eq!(state.pose().translation(skeleton.joint(0)), Vec3::new(0.0, 0.25, 0.0));
+//! assert_eq!(state.samples()[0].time, 0.5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use anim_math::Transform;
 use anim_skeleton::{Passage, Pose};
@@ -155,7 +177,8 @@ impl GraphState {
         let most_deltas = graph.nodes.len() + graph.machines.len();
         Self {
             parameters: Parameters::new(&graph.parameters),
-            frame: 0,
+            // No clip was met in the frame before the first.
+            frame: 1,
             leaves: graph.leaves.iter().map(leaf).collect(),
             machines: machines
                 .map(|model| MachineState::new(model, graph.joint_count()))

@@ -172,8 +172,8 @@ impl GraphState {
         self.travelled.push((coast, state.coasting / whole));
         for part in other.into_iter().chain([state.current]) {
             for leaf in model.states[part].part.leaves.clone() {
-                let leaf = &self.leaves[leaf];
-                if leaf.frame + 1 == self.frame {
+                if self.was_met(leaf) {
+                    let leaf = &self.leaves[leaf];
                     self.travelled.push((leaf.delta, leaf.motion / whole));
                 }
             }

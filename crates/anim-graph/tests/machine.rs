@@ -414,3 +414,65 @@ fn machines_inside_states_start_over_when_the_state_is_entered() {
     state.step(&graph, 0.1);
     assert_eq!(inner(&state), "first");
 }
+
+/// A clip whose x is its time fades into one that stays at x = 0, from time 0.5 on.
+fn from_ramp(kind: &str, start: &str) -> Graph {
+    let json = format!(
+        r#"{{
+        "nodes": [
+            {{ "name": "r", "clip": {{ "clip": "ramp" }} }},
+            {{ "name": "z", "clip": {{ "clip": "zero" }} }},
+            {{ "name": "m", "machine": {{ "initial": "R",
+                "states": [{{ "name": "R", "node": "r" }}, {{ "name": "Z", "node": "z" }}],
+                "transitions": [
+                    {{ "from": "R", "to": "Z", "when": {{ "phase": 0.5 }}, "duration": 0.25, "kind": "{kind}" }},
+                    {{ "from": "Z", "to": "R", "when": {{ "after": 0.5 }}, "duration": 0, "start": "{start}" }}
+                ] }} }}
+        ],
+        "root": "m" }}"#
+    );
+    graph(
+        &json,
+        vec![common::ramp("ramp", 1.0), still("zero", 0.0, 1.0)],
+    )
+}
+
+#[test]
+fn a_frozen_source_stands_still_and_a_live_one_plays_on() {
+    for (kind, source) in [
+        ("crossfade", [0.5625, 0.625, 0.6875]),
+        ("frozen", [0.5, 0.5, 0.5]),
+    ] {
+        let graph = from_ramp(kind, "beginning");
+        let mut state = GraphState::new(&graph);
+        steps(&mut state, &graph, 0.0625, 8);
+        assert_eq!(x(&state), 0.5);
+        for (frame, source) in source.into_iter().enumerate() {
+            state.step(&graph, 0.0625);
+            let weight = (frame + 1) as f32 * 0.25;
+            assert!(
+                (x(&state) - (1.0 - weight) * source).abs() < 1e-6,
+                "{kind}: {}",
+                x(&state)
+            );
+        }
+        state.step(&graph, 0.0625);
+        assert_eq!(x(&state), 0.0);
+    }
+}
+
+#[test]
+fn a_state_that_resumes_goes_on_where_it_was() {
+    for (start, expected) in [("resume", 0.5625), ("beginning", 0.0625)] {
+        let graph = from_ramp("frozen", start);
+        let mut state = GraphState::new(&graph);
+        // 0.5 s of the ramp, 0.5 s of rest, and one step of the ramp again.
+        steps(&mut state, &graph, 0.0625, 8 + 8 + 1);
+        assert_eq!(state.machine(&graph, "m").unwrap().state, "R");
+        assert!(
+            (x(&state) - expected).abs() < 1e-6,
+            "{start}: {}",
+            x(&state)
+        );
+    }
+}

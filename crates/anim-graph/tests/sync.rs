@@ -212,3 +212,69 @@ fn events_are_met_once_each_turn_in_step_too() {
     assert_eq!(counts, [11, 11, 11]);
     assert_eq!(state.events(&graph, 0.9).count(), 0);
 }
+
+#[test]
+fn a_state_may_start_at_the_marker_phase_of_the_one_before() {
+    let json = r#"{
+        "nodes": [
+            { "name": "w", "clip": { "clip": "walk" } },
+            { "name": "r", "clip": { "clip": "run" } },
+            { "name": "m", "machine": { "initial": "w",
+                "states": [{ "name": "w", "node": "w" }, { "name": "r", "node": "r" }],
+                "transitions": [{ "from": "w", "to": "r", "when": { "after": 0.3 }, "duration": 0.2,
+                    "kind": "inertialize", "start": "keep_phase", "sync": "markers" }] } }
+        ],
+        "root": "m" }"#;
+    let clips = vec![
+        marked(ramp("walk", 1.0), &[(0.1, "left"), (0.6, "right")]),
+        marked(ramp("run", 0.6), &[(0.05, "right"), (0.45, "left")]),
+    ];
+    let graph = graph(json, clips);
+    let mut state = GraphState::new(&graph);
+    steps(&mut state, &graph, 0.05, 8);
+    // At 0.35 s, or one step before or after, the walk was halfway between left and right; from 0.45 s to 0.65 s that is
+    // 0.55 s of the run.
+    let walked = state.machine(&graph, "m").unwrap().seconds;
+    let at = f64::from(0.05_f32) * 8.0 - walked;
+    let expected = 0.45 + (at - 0.1) / 0.5 * 0.2 + walked;
+    let time = f64::from(sample_of(&graph, &state, "run").unwrap().time);
+    assert!(
+        (time - expected.rem_euclid(0.6)).abs() < 1e-5,
+        "{time} is not {expected}"
+    );
+}
+
+#[test]
+fn a_transition_in_step_brings_whole_blends_in_step() {
+    let json = r#"{
+        "parameters": [{ "name": "s", "float": { "default": 0.5 } }],
+        "nodes": [
+            { "name": "a", "clip": { "clip": "a" } }, { "name": "b", "clip": { "clip": "b" } },
+            { "name": "c", "clip": { "clip": "c" } },
+            { "name": "ab", "blend_1d": { "parameter": "s", "points": [[0, "a"], [1, "b"]], "sync": "phase" } },
+            { "name": "bc", "blend_1d": { "parameter": "s", "points": [[0, "b"], [1, "c"]], "sync": "phase" } },
+            { "name": "m", "machine": { "initial": "ab",
+                "states": [{ "name": "ab", "node": "ab" }, { "name": "bc", "node": "bc" }],
+                "transitions": [{ "from": "ab", "to": "bc", "when": { "after": 0.3 }, "duration": 0.5, "sync": "phase" }] } }
+        ],
+        "root": "m" }"#;
+    let durations = [1.0, 0.6, 1.7];
+    let clips = [("a", 1.0), ("b", 0.6), ("c", 1.7)].map(|(name, duration)| ramp(name, duration));
+    let graph = graph(json, clips.to_vec());
+    let mut state = GraphState::new(&graph);
+    let mut at_once = 0;
+    for frame in 0..60 {
+        state.step(&graph, 0.03);
+        let phases = state
+            .samples()
+            .iter()
+            .map(|sample| sample.time / durations[sample.clip]);
+        let phases: Vec<_> = phases.collect();
+        at_once = at_once.max(phases.len());
+        for phase in &phases {
+            let apart = (phase - phases[0]).rem_euclid(1.0);
+            assert!(apart.min(1.0 - apart) < 1e-5, "frame {frame}: {phases:?}");
+        }
+    }
+    assert_eq!(at_once, 4);
+}
