@@ -60,6 +60,9 @@ pub(crate) enum Smoothing {
     DeadBlend,
 }
 
+/// Seconds between poses from which their velocity is known.
+const SHORTEST_STEP: f64 = 1e-5;
+
 /// The last two poses of a machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Shown {
@@ -81,6 +84,11 @@ impl Shown {
         self.count = (self.count + 1).min(2);
         self.dt = self.since;
         self.since = 0.0;
+    }
+
+    /// True if the poses tell how fast they moved: not after steps so short that a difference is only rounding.
+    pub(crate) fn has_velocity(&self) -> bool {
+        self.count > 1 && self.dt > SHORTEST_STEP
     }
 }
 

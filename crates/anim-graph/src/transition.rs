@@ -233,7 +233,7 @@ impl GraphState {
             Smoothing::DeadBlend => state.dead_blend.as_mut().is_some_and(|dead| {
                 if begins {
                     let from = state.shown.poses.each_ref();
-                    let dt = if state.shown.count > 1 {
+                    let dt = if state.shown.has_velocity() {
                         state.shown.dt as f32
                     } else {
                         0.0
@@ -281,7 +281,8 @@ impl GraphState {
         let shown = &state.shown;
         let [older, last] = shown.poses.each_ref();
         let factor = shown.since / shown.dt;
-        if shown.count > 1 && shown.since > 0.0 && factor.is_finite() {
+        // Over a step much longer or shorter than the last the old velocity says nothing.
+        if shown.has_velocity() && (0.125..8.0).contains(&factor) {
             difference(older, last, &mut step);
             let onward = Layer {
                 pose: &step,

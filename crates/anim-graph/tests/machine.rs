@@ -476,3 +476,24 @@ fn a_state_that_resumes_goes_on_where_it_was() {
         );
     }
 }
+
+#[test]
+fn steps_too_short_to_tell_a_velocity_leave_it_out() {
+    for kind in ["inertialize", "dead_blend"] {
+        let graph = moving(kind, 0.3);
+        for (before, after) in [(1e-40, 0.1), (0.1, 1e-40), (1e-40, 1e-40)] {
+            let mut state = GraphState::new(&graph);
+            steps(&mut state, &graph, 0.1, 2);
+            steps(&mut state, &graph, before, 2);
+            let shown = state.pose().clone();
+            state.parameters.set("go", true).unwrap();
+            state.step(&graph, after);
+            assert!(
+                distance(&shown, state.pose()) < 0.5,
+                "{kind} {before} {after}"
+            );
+            steps(&mut state, &graph, 0.1, 4);
+            assert!(state.pose().is_finite());
+        }
+    }
+}
