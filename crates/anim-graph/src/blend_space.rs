@@ -173,7 +173,7 @@ impl BlendSpace2 {
             .iter()
             .map(|place| place.map(|part| part as f64 / GRID))
             .collect();
-        let triangles = triangulate(&grid);
+        let triangles = without_slivers(&grid, triangulate(&grid));
         space.shape = if triangles.is_empty() {
             line(&places)?
         } else {
@@ -258,6 +258,28 @@ fn line(places: &[[f64; 2]]) -> Result<Shape, GraphError> {
         direction,
         space: BlendSpace1::along(along)?,
     })
+}
+
+/// Triangles at the border that are as thin as the rounding of places are places on a line that is meant straight: outside
+/// of it the one in the middle would count for nothing.
+fn without_slivers(grid: &[[i64; 2]], mut triangles: Vec<[usize; 3]>) -> Vec<[usize; 3]> {
+    loop {
+        let border = border(&triangles);
+        let is_thin = |corners: &[usize; 3]| {
+            let [a, b, c] = corners.map(|corner| grid[corner].map(|part| part as f64));
+            let edges = [[a, b], [b, c], [c, a]].into_iter().enumerate();
+            let area = cross(sub(b, a), sub(c, a));
+            edges.into_iter().any(|(index, [from, to])| {
+                let along = sub(to, from);
+                let edge = [corners[index], corners[(index + 1) % 3]];
+                border.contains(&edge) && area * area <= 256.0 * dot(along, along)
+            })
+        };
+        match triangles.iter().position(is_thin) {
+            Some(thin) => triangles.remove(thin),
+            None => return triangles,
+        };
+    }
 }
 
 /// The edges that belong to one triangle only.
@@ -368,6 +390,18 @@ mod tests {
     }
 
     #[test]
+    fn beside_a_straight_border_the_nearest_place_counts() {
+        // The second place is on the line between the first and the third, but for rounding to the grid.
+        let space = BlendSpace2::new(&[[0.0, 0.0], [1.0, 2.0], [3.0, 6.0], [3.0, -1.0]]).unwrap();
+        for outside in [0.0, 1e-6, 0.1, 2.0] {
+            // At a right angle to the border where both axes have extent 1.
+            let corners = space.weights([1.0 - outside * 9.0 / 7.0, 2.0 + outside * 3.5]);
+            let own = corners.iter().find(|corner| corner.0 == 1);
+            assert!(own.is_some_and(|corner| corner.1 > 0.9), "{corners:?}");
+        }
+    }
+
+    #[test]
     fn in_the_middle_of_a_triangle_all_corners_weigh_the_same() {
         let space = BlendSpace2::new(&[[0.0, 0.0], [3.0, 0.0], [0.0, 300.0]]).unwrap();
         for (_, weight) in space.weights([1.0, 100.0]).iter() {
@@ -385,7 +419,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn weights_sum_to_one_reproduce_the_places_and_are_continuous(
+        fn weights_sum_to_one_and_reproduce_the_places(
             list in places(), x in -4.0_f32..4.0, y in -4.0_f32..4.0,
         ) {
             let Ok(space) = BlendSpace2::new(&list) else { return Ok(()) };
@@ -401,6 +435,23 @@ mod tests {
             let here = dense([x, y]);
             let sum: f32 = here.iter().sum();
             prop_assert!((sum - 1.0).abs() < 1e-5 && here.iter().all(|w| *w >= 0.0));
+        }
+
+        #[test]
+        fn weights_have_no_jumps_inside_outside_and_across_the_border(
+            cells in prop::collection::vec([-3_i8..4, -3_i8..4], 1..12),
+            x in -5.0_f32..5.0, y in -5.0_f32..5.0, turn in 0.0_f32..6.3,
+        ) {
+            let list: Vec<_> = cells.iter().map(|cell| cell.map(f32::from)).collect();
+            let Ok(space) = BlendSpace2::new(&list) else { return Ok(()) };
+            let step = 1e-4;
+            let near = [x + step * turn.cos(), y + step * turn.sin()];
+            let mut change = vec![0.0; list.len()];
+            space.weights([x, y]).iter().for_each(|(index, weight)| change[index] += weight);
+            space.weights(near).iter().for_each(|(index, weight)| change[index] -= weight);
+            // The lowest triangle on this grid is 1/√72 high, and three weights change.
+            let most = 3.0 * 72.0_f32.sqrt() * step * 1.5;
+            prop_assert!(change.iter().map(|part| part.abs()).sum::<f32>() < most);
         }
 
         #[test]

@@ -273,3 +273,37 @@ fn more_events_than_fit_are_counted() {
     state.step(&graph, 1e9);
     assert_eq!(state.lost_events(), anim_graph::MOST_EVENTS);
 }
+
+#[test]
+fn motion_follows_what_moves_the_first_joint() {
+    let speed = |layer: &str| {
+        let json = format!(
+            r#"{{
+            "masks": [{{ "name": "arms", "include": ["*Arm"] }}],
+            "nodes": [
+                {{ "name": "w", "clip": {{ "clip": "walk" }} }},
+                {{ "name": "r", "clip": {{ "clip": "run" }} }},
+                {{ "name": "d", "difference": {{ "node": "r", "reference": "w" }} }},
+                {{ "name": "all", "layers": {{ "base": "w", "layers": [{layer}] }} }}
+            ],
+            "root": "all" }}"#
+        );
+        let clips = vec![stride("walk", 1.0, 1.5, 0.0), stride("run", 0.6, 4.0, 0.0)];
+        let graph = graph(&json, clips);
+        let mut state = GraphState::new(&graph);
+        state.step(&graph, 0.125);
+        state.motion().translation.z / 0.125
+    };
+    for (layer, expected) in [
+        (r#"{ "node": "r", "weight": 0.5 }"#, 2.75),
+        (r#"{ "node": "r", "mask": "arms" }"#, 1.5),
+        (r#"{ "node": "d", "mode": "additive" }"#, 1.5),
+        (r#"{ "node": "r" }"#, 4.0),
+    ] {
+        assert!(
+            (speed(layer) - expected).abs() < 1e-4,
+            "{layer}: {}",
+            speed(layer)
+        );
+    }
+}
