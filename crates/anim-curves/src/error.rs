@@ -101,4 +101,19 @@ pub enum CurveError {
         /// Number of knots given.
         found: usize,
     },
+    /// A cubic track, whose velocities have no place in a compressed one: sample it first.
+    #[error("a cubic track cannot be compressed: sample it first")]
+    NotSampled,
+    /// A tolerance that is not positive, or finer than 32 bits are.
+    #[error("tolerance {tolerance} is not positive, or finer than the values are")]
+    Tolerance {
+        /// What was asked for.
+        tolerance: f32,
+    },
+    /// A stored track whose bytes do not fit together.
+    #[error("broken track: {what} out of range")]
+    BrokenTrack {
+        /// The part at fault.
+        what: &'static str,
+    },
 }
