@@ -311,7 +311,7 @@ fn mix(from: [f32; 3], to: [f32; 3], alpha: f32) -> [f32; 4] {
     [part(0), part(1), part(2), 0.0]
 }
 
-fn write(part: Part, [x, y, z, w]: [f32; 4], joint: JointId, out: &mut Pose) {
+pub(crate) fn write(part: Part, [x, y, z, w]: [f32; 4], joint: JointId, out: &mut Pose) {
     match part {
         Part::Translation => out.set_translation(joint, Vec3::new(x, y, z)),
         Part::Rotation => out.set_rotation(joint, quat_of([x, y, z, w])),
