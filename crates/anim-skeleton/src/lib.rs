@@ -5,6 +5,9 @@
 //! `model_from_joint` matrices. A [`ClipSpec`] is the exact curves of a clip, a [`Clip`] what is sampled at run time,
 //! wherever [`Playback`] stands; [`blend()`] makes one pose of several.
 //!
+//! Tools measure what they do to a motion as an [`ObjectError`]; [`ClipSpec::reduce`] drops the keys that a tolerance does
+//! not need, and [`ClipSpec::aliasing`] finds what moves too far between frames.
+//!
 //! What runs each frame has no state of its own, allocates nothing and gives the same bits on every instruction set.
 //!
 //! ```
@@ -40,7 +43,7 @@ pub mod reduce;
 pub mod skeleton;
 mod thinning;
 
-pub use aliasing::{AliasingOptions, JointAliasing, Peak};
+pub use aliasing::{AliasingOptions, JointAliasing, Peak, aliasing};
 pub use bake::{BakeOptions, BakeReport};
 pub use blend::{Layer, Mode, blend, blend_on, difference};
 pub use clip::Clip;
