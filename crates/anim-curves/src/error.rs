@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::Timecode;
+
 /// Why keys do not make a track, or numbers a clock; variants name the place.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
@@ -106,6 +108,8 @@ pub enum CurveError {
     NotSampled,
     /// A tolerance that is not positive, or finer than 32 bits are.
     #[error("tolerance {tolerance} is not positive, or finer than the values are")]
+    /// A tolerance that is negative, or not a number.
+    #[error("tolerance {tolerance}: it must be zero or more")]
     Tolerance {
         /// What was asked for.
         tolerance: f32,
@@ -115,5 +119,31 @@ pub enum CurveError {
     BrokenTrack {
         /// The part at fault.
         what: &'static str,
+    },
+    /// A text or its parts that name no frame.
+    #[error("timecode '{text}': {reason}")]
+    Timecode {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A name that drop-frame counting leaves out.
+    #[error("timecode {timecode}: drop-frame counting leaves this name out")]
+    DroppedFrame {
+        /// The name.
+        timecode: Timecode,
+    },
+    /// A rate whose frames have no names.
+    #[error(
+        "timecode at {numerator}/{denominator} frames/s needs a rate n or n·1000/1001, and the latter with n a multiple of 30 to drop frames"
+    )]
+    TimecodeRate {
+        /// Frames.
+        numerator: u32,
+        /// Seconds.
+        denominator: u32,
+        /// True if names were to be dropped.
+        drop_frame: bool,
     },
 }

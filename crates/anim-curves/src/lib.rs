@@ -5,7 +5,8 @@
 //!
 //! [`tangents`] gives keys their velocities, [`Outside`] says how a curve goes on past them, and [`Easing`] bends a single
 //! move. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at an even speed. [`squad`] is
-//! the smooth way through rotations.
+//! the smooth way through rotations. [`reduce()`] drops the keys that a tolerance does not need, [`fit()`]
+//! makes few cubic ones of many samples, and [`Timecode`] names frames.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track};
@@ -21,16 +22,20 @@
 
 pub mod arc_length;
 pub mod b_spline;
+mod banded;
 pub mod bezier;
 pub mod clock;
 pub mod dense;
 pub mod easing;
 mod error;
 pub mod extrapolate;
+pub mod fit;
 pub mod interpolate;
 pub mod range_coder;
+pub mod reduce;
 pub mod squad;
 pub mod tangents;
+pub mod timecode;
 pub mod track;
 pub mod wavelet;
 pub mod wide;
@@ -40,11 +45,15 @@ pub use b_spline::{BSpline, BSplineSpec};
 pub use bezier::{Bezier, WeightedSpan};
 pub use clock::{FrameClock, Shutter};
 pub use dense::DenseTrack;
+pub use clock::{Filter, FrameClock, Shutter};
 pub use easing::{CubicBezier, Easing, Shape};
 pub use error::CurveError;
 pub use extrapolate::{Extrapolation, Mapped, Outside};
+pub use fit::{Fit, fit};
 pub use interpolate::{Interpolate, Linear};
+pub use reduce::{Distance, reduce, reduce_by, reduce_to_fewest};
 pub use tangents::Tcb;
+pub use timecode::{Timecode, TimecodeFormat};
 pub use track::{Cursor, Interpolation, Key, Track, TrackSpec};
 pub use wide::{WideTrack, WideTrackSpec};
 

@@ -152,19 +152,25 @@ impl<T: Interpolate> Track<T> {
     }
 
     fn at(&self, span: usize, time: f32) -> T {
-        let first = self.values[span];
         let is_between = time > self.times[span] && span + 1 < self.times.len();
-        if !is_between {
-            return first;
+        if is_between {
+            self.between(span, span + 1, time)
+        } else {
+            self.values[span]
         }
-        let (start, end) = (self.times[span], self.times[span + 1]);
+    }
+
+    /// The value at `time` were there no keys between keys `from` and `to`, which are around it.
+    pub(crate) fn between(&self, from: usize, to: usize, time: f32) -> T {
+        let (start, end) = (self.times[from], self.times[to]);
         let alpha = fraction(start, end, time);
+        let (first, last) = (self.values[from], self.values[to]);
         match self.interpolation {
             Interpolation::Step => first,
-            Interpolation::Linear => first.lerp(self.values[span + 1], alpha),
+            Interpolation::Linear => first.lerp(last, alpha),
             Interpolation::Cubic => T::hermite(
-                (first, self.velocities[span][1]),
-                (self.values[span + 1], self.velocities[span + 1][0]),
+                (first, self.velocities[from][1]),
+                (last, self.velocities[to][0]),
                 end - start,
                 alpha,
             ),

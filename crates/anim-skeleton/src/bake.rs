@@ -379,7 +379,10 @@ fn quantize(coords: Vector4<f32>) -> [i16; 4] {
 }
 
 /// The channels that count: of two for one property of one joint the later.
-fn last_channels<'a>(spec: &'a ClipSpec, skeleton: &Skeleton) -> Vec<(JointId, &'a JointTrack)> {
+pub(crate) fn last_channels<'a>(
+    spec: &'a ClipSpec,
+    skeleton: &Skeleton,
+) -> Vec<(JointId, &'a JointTrack)> {
     let mut last = vec![[None; 3]; skeleton.len()];
     for channel in &spec.channels {
         let property = part_of(&channel.track) as usize;

@@ -46,4 +46,10 @@ pub enum SkeletonError {
         /// The part at fault.
         what: &'static str,
     },
+    /// A tolerance that is negative, or not a number.
+    #[error("tolerance {tolerance}: it must be zero or more")]
+    Tolerance {
+        /// What was asked for.
+        tolerance: f32,
+    },
 }

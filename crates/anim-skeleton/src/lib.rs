@@ -5,6 +5,9 @@
 //! `model_from_joint` matrices. A [`ClipSpec`] is the exact curves of a clip, a [`Clip`] what is sampled at run time,
 //! wherever [`Playback`] stands; [`blend()`] makes one pose of several.
 //!
+//! Tools measure what they do to a motion as an [`ObjectError`]; [`ClipSpec::reduce`] drops the keys that a tolerance does
+//! not need, and [`ClipSpec::aliasing`] finds what moves too far between frames.
+//!
 //! What runs each frame has no state of its own, allocates nothing and gives the same bits on every instruction set.
 //!
 //! ```
@@ -23,6 +26,7 @@
 //! # Ok::<(), anim_skeleton::SkeletonError>(())
 //! ```
 
+pub mod aliasing;
 pub mod bake;
 pub mod blend;
 pub mod clip;
@@ -32,11 +36,15 @@ pub mod compress;
 mod error;
 pub mod globals;
 mod kernel;
+mod levers;
 pub mod object_error;
 pub mod playback;
 pub mod pose;
+pub mod reduce;
 pub mod skeleton;
+mod thinning;
 
+pub use aliasing::{AliasingOptions, JointAliasing, Peak, aliasing};
 pub use bake::{BakeOptions, BakeReport};
 pub use blend::{Layer, Mode, blend, blend_on, difference};
 pub use clip::Clip;
@@ -47,4 +55,5 @@ pub use globals::Globals;
 pub use object_error::{Deviation, ObjectError, point_distance};
 pub use playback::{Playback, Wrap};
 pub use pose::{Pose, PoseBlock};
+pub use reduce::{KeyChoice, ReduceOptions, ReduceReport};
 pub use skeleton::{JointId, JointSpec, Skeleton};
