@@ -35,6 +35,8 @@ const MAGIC: [u8; 6] = *b"ANIMT\x01";
 const HEADER: usize = MAGIC.len() + 1 + 4 + 4 + 4;
 /// How often the step is halved before a tolerance counts as out of reach.
 const TRIES: usize = 4;
+/// Larger steps make no smaller files.
+const MAX_STEP: f32 = 1e30;
 
 /// A compressed [`WideTrack`]: the bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,19 +47,19 @@ impl DenseTrack {
     ///
     /// # Errors
     ///
-    /// [`CurveError::NotSampled`] for a cubic track; [`CurveError::Tolerance`] if it is not positive, or below about a
-    /// millionth of the largest value.
+    /// [`CurveError::NotSampled`] for a cubic track; [`CurveError::Tolerance`] if it is negative or not a number,
+    /// [`CurveError::TooFine`] if it is below about a millionth of the largest value.
     pub fn new(track: &WideTrack, tolerance: f32) -> Result<Self, CurveError> {
         let spec = track.spec();
         if spec.interpolation == Interpolation::Cubic {
             return Err(CurveError::NotSampled);
         }
+        if tolerance.is_nan() || tolerance < 0.0 {
+            return Err(CurveError::Tolerance { tolerance });
+        }
         let models = Models::new();
-        let mut step = tolerance / DEAD_ZONE;
+        let mut step = tolerance.clamp(f32::MIN_POSITIVE, MAX_STEP) / DEAD_ZONE;
         for _ in 0..TRIES {
-            if !(step > f32::MIN_POSITIVE && step.is_finite()) {
-                break;
-            }
             let dense = Self(write(spec, step, &models));
             let sent = read(&dense.0, &models)?.values;
             let mut off = sent.iter().zip(&spec.values).map(|(a, b)| (a - b).abs());
@@ -67,7 +69,7 @@ impl DenseTrack {
             // Rounding of large values comes on top.
             step *= 0.5;
         }
-        Err(CurveError::Tolerance { tolerance })
+        Err(CurveError::TooFine { tolerance })
     }
 
     /// Takes the bytes of a file.
@@ -438,10 +440,14 @@ mod tests {
     #[test]
     fn what_cannot_be_compressed_is_refused() {
         let line = track(1, vec![0.0, 1.0], vec![0.0, 1.0]);
-        for tolerance in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e-12] {
-            let error = DenseTrack::new(&line, tolerance).unwrap_err();
-            assert!(matches!(error, CurveError::Tolerance { .. }));
+        let refused = |tolerance| DenseTrack::new(&line, tolerance).unwrap_err();
+        for tolerance in [-1.0, f32::NAN] {
+            assert!(matches!(refused(tolerance), CurveError::Tolerance { .. }));
         }
+        for tolerance in [0.0, 1e-12] {
+            assert_eq!(refused(tolerance), CurveError::TooFine { tolerance });
+        }
+        assert!(DenseTrack::new(&line, f32::INFINITY).is_ok());
         let cubic = WideTrack::new(WideTrackSpec {
             width: 1,
             times: vec![0.0],

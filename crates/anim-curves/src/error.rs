@@ -106,8 +106,12 @@ pub enum CurveError {
     /// A cubic track, whose velocities have no place in a compressed one: sample it first.
     #[error("a cubic track cannot be compressed: sample it first")]
     NotSampled,
-    /// A tolerance that is not positive, or finer than 32 bits are.
-    #[error("tolerance {tolerance} is not positive, or finer than the values are")]
+    /// A tolerance that the rounding of the values themselves exceeds.
+    #[error("tolerance {tolerance} is finer than the values are")]
+    TooFine {
+        /// What was asked for.
+        tolerance: f32,
+    },
     /// A tolerance that is negative, or not a number.
     #[error("tolerance {tolerance}: it must be zero or more")]
     Tolerance {

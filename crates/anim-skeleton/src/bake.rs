@@ -130,14 +130,14 @@ pub(crate) struct Source<'a> {
     pub(crate) skeleton: &'a Skeleton,
     pub(crate) duration: f32,
     /// All curves, for the exact pose: of two for one property of one joint only the later.
-    exact: Vec<(JointId, &'a JointTrack)>,
+    pub(crate) exact: Vec<(JointId, &'a JointTrack)>,
     /// What rests or does not move.
     pub(crate) base: Pose,
     pub(crate) rotations: Vec<(JointId, &'a JointTrack)>,
     pub(crate) vectors: Vec<(JointId, &'a JointTrack)>,
     pub(crate) steps: Vec<StepTrack>,
     /// Times of all keys inside the clip, rising.
-    key_times: Vec<f32>,
+    pub(crate) key_times: Vec<f32>,
 }
 
 impl<'a> Source<'a> {

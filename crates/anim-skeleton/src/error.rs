@@ -1,5 +1,6 @@
 //! What can be wrong with joints and curves.
 
+use anim_curves::CurveError;
 use thiserror::Error;
 
 /// Why joints or curves do not make a skeleton or a clip; every variant names the place.
@@ -51,5 +52,13 @@ pub enum SkeletonError {
     Tolerance {
         /// What was asked for.
         tolerance: f32,
+    },
+    /// Morph weights that cannot be compressed.
+    #[error("morph channel {channel}: {error}")]
+    Weights {
+        /// Index of the morph channel.
+        channel: usize,
+        /// Why.
+        error: CurveError,
     },
 }

@@ -9,11 +9,11 @@ mod common;
 #[path = "common/ozz.rs"]
 mod ozz;
 
-use anim_curves::{Interpolation, Key, Track};
+use anim_curves::{Interpolation, Key, Track, WideTrack, WideTrackSpec};
 use anim_math::{Quat, Transform, Vec3, quat};
 use anim_skeleton::{
     Channel, Clip, ClipSpec, CompressOptions, CompressReport, CompressedClip, JointTrack,
-    ObjectError, Skeleton, SkeletonError,
+    MorphChannel, ObjectError, Skeleton, SkeletonError,
 };
 use common::{Random, human, motion, random_joints, synth60};
 use proptest::prelude::*;
@@ -114,6 +114,12 @@ fn a_tolerance_out_of_reach_is_reported() {
     let figure = (Skeleton::new(human(8)).unwrap(), motion(8, 0.5, 30.0));
     let (_, report) = compressed(&figure, 1e-7);
     assert!(!report.reached && report.max_error > 1e-7);
+    let options = CompressOptions {
+        tolerance: f32::NAN,
+        ..CompressOptions::default()
+    };
+    let refused = CompressedClip::new(&figure.1, &figure.0, &options);
+    assert!(matches!(refused, Err(SkeletonError::Tolerance { .. })));
 }
 
 fn still(spec: ClipSpec) -> (Skeleton, ClipSpec) {
@@ -166,6 +172,48 @@ fn steps_names_and_durations_are_kept_exactly() {
     assert_eq!(report.max_error, 0.0);
     assert_eq!(compressed.to_spec(&figure.0).unwrap(), figure.1);
     assert_eq!(compressed.expand(&figure.0).unwrap().duration(), 1.31);
+}
+
+#[test]
+fn weights_come_along_within_their_tolerance() {
+    let track = |interpolation, parts: usize| {
+        let values = (0..parts * 60).map(|n| ((n % 7) as f32 * 0.1).sin());
+        let spec = WideTrackSpec {
+            width: 2,
+            times: (0..30).map(|key| key as f32 / 10.0).collect(),
+            values: values.collect(),
+            interpolation,
+        };
+        WideTrack::new(spec).unwrap()
+    };
+    let tracks = [
+        track(Interpolation::Linear, 1),
+        track(Interpolation::Cubic, 3),
+    ];
+    let morphs = (3..).zip(&tracks).map(|(joint, track)| MorphChannel {
+        joint,
+        track: track.clone(),
+    });
+    let figure = still(ClipSpec {
+        morphs: morphs.collect(),
+        ..ClipSpec::default()
+    });
+    let (compressed, report) = compressed(&figure, 0.001);
+    assert!(report.reached && report.disk_bytes < report.raw_bytes);
+    let back = compressed.to_spec(&figure.0).unwrap();
+    assert_eq!(back.duration(), figure.1.duration());
+    for (morph, track) in back.morphs.iter().zip(&tracks) {
+        let (mut sent, mut received) = ([0.0; 2], [0.0; 2]);
+        // Times that both have keys at.
+        for key in 0..30 {
+            track.sample(key as f32 / 10.0, &mut sent);
+            morph.track.sample(key as f32 / 10.0, &mut received);
+            assert!(
+                (0..2).all(|n| (sent[n] - received[n]).abs() < 0.0051),
+                "{key}: {sent:?} {received:?}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -271,6 +319,16 @@ fn everything() -> (Skeleton, Vec<u8>) {
     spec.channels.push(Channel {
         joint: 6,
         track: JointTrack::Rotation(Track::new(steps, Interpolation::Step).unwrap()),
+    });
+    let weights = WideTrackSpec {
+        width: 3,
+        times: vec![0.0, 0.3],
+        values: vec![0.1; 6],
+        interpolation: Interpolation::Linear,
+    };
+    spec.morphs.push(MorphChannel {
+        joint: 2,
+        track: WideTrack::new(weights).unwrap(),
     });
     let figure = (Skeleton::new(human(9)).unwrap(), spec);
     let (compressed, _) = compressed(&figure, 0.001);

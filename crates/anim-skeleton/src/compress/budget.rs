@@ -12,7 +12,7 @@ use super::read::Head;
 use super::write::write;
 use crate::bake::Source;
 use crate::object_error::{Deviation, ObjectError};
-use crate::{Clip, Globals, Pose, Skeleton, SkeletonError};
+use crate::{Clip, Pose, Skeleton, SkeletonError};
 
 /// Rounds in which joints trade.
 const ROUNDS: usize = 24;
@@ -39,7 +39,7 @@ pub(crate) struct Attempt {
 pub(crate) fn search(
     source: &Source<'_>,
     motion: &Motion,
-    name: &str,
+    head: &[u8],
     (tolerance, shell): (f32, f32),
     reach: &[f32],
 ) -> Result<Attempt, SkeletonError> {
@@ -53,7 +53,7 @@ pub(crate) fn search(
         if round >= ROUNDS && is_found {
             break;
         }
-        let bytes = write(name, motion, &exponents(motion, &budgets, reach), &models);
+        let bytes = write(head, motion, &exponents(motion, &budgets, reach), &models);
         let clip = Head::read(&bytes, &models)?.clip(source.skeleton.rest())?;
         let error = gauge.measure(&clip);
         let attempt = Attempt { bytes, clip, error };
@@ -123,24 +123,6 @@ fn finest(curve: &Curve) -> f64 {
         Curve::Rest | Curve::Steps(_) => 0.0,
     };
     f64::from(largest) / f64::from(1 << 21)
-}
-
-/// For each joint the distance to the farthest point that turns with it, in the pose that does not move.
-pub(crate) fn reach(skeleton: &Skeleton, pose: &Pose, shell: f32) -> Vec<f32> {
-    let mut globals = Globals::new(skeleton);
-    skeleton.globals(pose, &mut globals);
-    let mut reach = vec![shell; skeleton.len()];
-    for joint in skeleton.joints() {
-        let at = globals.get(joint).translation;
-        let mut above = skeleton.parent(joint);
-        while let Some(ancestor) = above {
-            let distance = (globals.get(ancestor).translation - at).norm() + shell;
-            let reach = &mut reach[ancestor.index()];
-            *reach = reach.max(distance);
-            above = skeleton.parent(ancestor);
-        }
-    }
-    reach
 }
 
 /// Measures one clip after another against the same exact poses.

@@ -1,7 +1,8 @@
 //! What a compressed clip consists of, and in which order: shared by the writer and the reader.
 //!
 //! Bytes, little-endian: `ANIM`, kind `C`, version, number of joints (u16), number of samples (u32), duration (f32, s),
-//! length of the name (u16), the name, then one stream of the range coder to the end. In it, breadth-first: for each
+//! length of the name (u16), number of morph tracks (u16), the name, each morph track (joint in source order and length,
+//! u32, and its bytes), then one stream of the range coder to the end. In it, breadth-first: for each
 //! joint the [`Kind`] of its translation, rotation and scale; then for each joint and part what its kind needs.
 
 use std::ops::RangeInclusive;
@@ -15,7 +16,7 @@ use crate::clip::Part;
 /// The first bytes: magic, kind, version.
 pub(crate) const MAGIC: [u8; 6] = *b"ANIMC\x01";
 /// Bytes before the name.
-pub(crate) const HEADER: usize = MAGIC.len() + 2 + 4 + 4 + 2;
+pub(crate) const HEADER: usize = MAGIC.len() + 2 + 4 + 4 + 2 + 2;
 
 /// What a part of a joint does over the clip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@
 //! from their neighbours in time by a [wavelet](anim_curves::wavelet), each joint as coarsely as what hangs on it allows,
 //! and what is left goes through an [entropy coder](anim_curves::range_coder). What rests as the skeleton does is not
 //! stored, what does not move is stored once, stepped curves are kept bit by bit. The error is measured in model space
-//! on the clip that comes out of the file, between samples too. Compressing is for tools and takes some tenths of a
+//! on the clip that comes out of the file, between samples too. Morph weights come along as
+//! [dense tracks](anim_curves::DenseTrack). Compressing is for tools and takes some tenths of a
 //! second; [expanding](CompressedClip::expand) takes a time proportional to the samples.
 //!
 //! ```
@@ -37,11 +38,14 @@ mod value;
 mod write;
 
 use anim_curves::range_coder::Models;
+use anim_curves::{CurveError, DenseTrack, Interpolation, WideTrack, WideTrackSpec};
 
-use self::motion::Motion;
+use self::motion::{Motion, time_of};
 use self::read::Head;
+use self::write::write_head;
 use crate::bake::Source;
-use crate::{BakeOptions, Clip, ClipSpec, JointId, Skeleton, SkeletonError};
+use crate::levers::Levers;
+use crate::{BakeOptions, Clip, ClipSpec, JointId, MorphChannel, Skeleton, SkeletonError};
 
 /// How faithful a compressed clip must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,16 +54,20 @@ pub struct CompressOptions {
     pub tolerance: f32,
     /// Distance from each joint of the points the error is measured at: where its skin may be; in the model's unit.
     pub shell: f32,
+    /// The largest error of a morph weight allowed, at its keys.
+    pub weight_tolerance: f32,
     /// The highest sample rate to try, samples per second.
     pub max_rate: f32,
 }
 
 impl Default for CompressOptions {
-    /// A millimetre, measured up to 10 cm from each joint, for models in metres of about human size.
+    /// A millimetre, measured up to 10 cm from each joint, for models in metres of about human size; half a percent of a
+    /// weight.
     fn default() -> Self {
         Self {
             tolerance: 0.001,
             shell: 0.1,
+            weight_tolerance: 0.005,
             max_rate: BakeOptions::default().max_rate,
         }
     }
@@ -68,11 +76,11 @@ impl Default for CompressOptions {
 /// What compression came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompressReport {
-    /// What the samples take as plain numbers: ten of 32 bits a joint and sample.
+    /// What the samples take as plain numbers: ten of 32 bits a joint and sample, and one a weight and key.
     pub raw_bytes: usize,
     /// Bytes of the file.
     pub disk_bytes: usize,
-    /// Bytes in memory of the clip expanded from it.
+    /// Bytes in memory of the clip expanded from it, without weights.
     pub resident_bytes: usize,
     /// The largest error of the clip expanded from it, against the exact curves, in the model's unit of length.
     pub max_error: f32,
@@ -94,20 +102,27 @@ const REST_PART: f32 = 0.01;
 pub struct CompressedClip(Vec<u8>);
 
 impl CompressedClip {
-    /// Compresses the joint curves of `spec`; morph weights are left out, as in [`Clip::bake`].
+    /// Compresses the curves of `spec`. Morph weights keep their keys; cubic ones are sampled 60 times a second.
     ///
     /// Samples are taken at the lowest rate that half the tolerance allows. If the tolerance cannot be reached,
     /// the most exact file that was found is returned and `reached` is false.
     ///
     /// # Errors
     ///
-    /// [`SkeletonError::NoJoint`] if a channel names a joint that `skeleton` lacks.
+    /// [`SkeletonError::NoJoint`] if a channel names a joint that `skeleton` lacks, [`SkeletonError::Tolerance`] if a tolerance
+    /// is negative or not a number, [`SkeletonError::Weights`] if weights are too large for theirs.
     pub fn new(
         spec: &ClipSpec,
         skeleton: &Skeleton,
         options: &CompressOptions,
     ) -> Result<(Self, CompressReport), SkeletonError> {
         spec.check(skeleton)?;
+        for tolerance in [options.tolerance, options.weight_tolerance] {
+            if tolerance.is_nan() || tolerance < 0.0 {
+                return Err(SkeletonError::Tolerance { tolerance });
+            }
+        }
+        let weights = weights(&spec.morphs, options.weight_tolerance)?;
         let sampling = BakeOptions {
             tolerance: options.tolerance * SAMPLING_PART,
             shell: options.shell,
@@ -116,14 +131,20 @@ impl CompressedClip {
         };
         let source = Source::new(spec, skeleton, &sampling);
         let (clip, _) = source.baked(&sampling);
-        let reach = budget::reach(skeleton, &source.base, options.shell);
+        let levers = Levers::measure(skeleton, &source.exact, &source.key_times, options.shell);
+        let reach = levers.reach;
         let stray = options.tolerance * REST_PART;
         let motion = Motion::new(&source, clip.samples(), &reach, stray);
-        let name = spec.name.as_deref().unwrap_or_default();
+        let head = write_head(spec.name.as_deref().unwrap_or_default(), &motion, &weights);
         let limits = (options.tolerance, options.shell);
-        let found = budget::search(&source, &motion, name, limits, &reach)?;
+        let found = budget::search(&source, &motion, &head, limits, &reach)?;
+        let values = spec
+            .morphs
+            .iter()
+            .map(|morph| morph.track.spec().values.len());
         let report = CompressReport {
-            raw_bytes: skeleton.len() * motion.samples * size_of::<[f32; 10]>(),
+            raw_bytes: skeleton.len() * motion.samples * size_of::<[f32; 10]>()
+                + values.sum::<usize>() * size_of::<f32>(),
             disk_bytes: found.bytes.len(),
             resident_bytes: found.clip.bytes(),
             max_error: found.error.distance,
@@ -174,8 +195,8 @@ impl CompressedClip {
             name: Some(head.name)
                 .filter(|name| !name.is_empty())
                 .map(str::to_owned),
+            morphs: head.morphs(skeleton)?,
             channels: head.channels(skeleton)?,
-            morphs: Vec::new(),
         })
     }
 
@@ -193,4 +214,45 @@ impl CompressedClip {
             })
         }
     }
+}
+
+/// What a morph channel comes to: its joint in source order, and the bytes of a dense track.
+type Weights = (usize, Vec<u8>);
+
+/// Rate that cubic weights are sampled at, samples per second.
+const CUBIC_RATE: f32 = 60.0;
+
+fn weights(morphs: &[MorphChannel], tolerance: f32) -> Result<Vec<Weights>, SkeletonError> {
+    // Their number is 16 bits, as that of joints.
+    let morphs = morphs.iter().take(usize::from(u16::MAX));
+    let channels = morphs.enumerate().map(|(channel, morph)| {
+        let sampled = match morph.track.spec().interpolation {
+            Interpolation::Cubic => sampled(&morph.track),
+            _ => Ok(morph.track.clone()),
+        };
+        let dense = sampled.and_then(|track| DenseTrack::new(&track, tolerance));
+        let dense = dense.map_err(|error| SkeletonError::Weights { channel, error })?;
+        Ok((morph.joint, dense.bytes().to_vec()))
+    });
+    channels.collect()
+}
+
+/// The same as linear keys, [`CUBIC_RATE`] a second.
+fn sampled(track: &WideTrack) -> Result<WideTrack, CurveError> {
+    let times = &track.spec().times;
+    let (first, last) = (times[0], track.end());
+    let intervals = ((last - first) * CUBIC_RATE).ceil().clamp(1.0, 1e6) as usize;
+    let time = |sample| first + time_of(sample, intervals + 1, last - first);
+    let mut times: Vec<f32> = (0..=intervals).map(time).collect();
+    times.dedup();
+    let mut values = vec![0.0; times.len() * track.width()];
+    for (time, values) in times.iter().zip(values.chunks_mut(track.width().max(1))) {
+        track.sample(*time, values);
+    }
+    WideTrack::new(WideTrackSpec {
+        width: track.width(),
+        times,
+        values,
+        interpolation: Interpolation::Linear,
+    })
 }

@@ -2,7 +2,7 @@
 
 use anim_curves::range_coder::{self, Decoder, Models};
 use anim_curves::wavelet::{self, Row};
-use anim_curves::{Interpolation, Key, Track};
+use anim_curves::{DenseTrack, Interpolation, Key, Track};
 use anim_math::lanes::LANES;
 use anim_math::nalgebra::Quaternion;
 use anim_math::{Quat, Vec3};
@@ -13,7 +13,7 @@ use super::rotation::{Lane, write_keys};
 use super::value::Value;
 use crate::clip::{Part, RotationKey, StepTrack, VectorTrack, write};
 use crate::clip_parts::{is_whole, sample_rate};
-use crate::{Channel, Clip, JointId, JointTrack, Pose, Skeleton, SkeletonError};
+use crate::{Channel, Clip, JointId, JointTrack, MorphChannel, Pose, Skeleton, SkeletonError};
 
 /// What comes before the curves.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct Head<'a> {
     /// Seconds.
     pub(crate) duration: f32,
     pub(crate) samples: usize,
+    /// The joint in source order and the bytes of a dense track.
+    morphs: Vec<Morph<'a>>,
     /// For each joint, breadth-first, what its [`PARTS`] do.
     pub(crate) kinds: Vec<[Kind; 3]>,
     contexts: [Context; 3],
@@ -35,6 +37,16 @@ const STEP_BYTES: usize = 20;
 
 const fn broken(what: &'static str) -> SkeletonError {
     SkeletonError::BrokenClip { what }
+}
+
+type Morph<'a> = (usize, &'a [u8]);
+
+/// Takes a morph track off the front: joint, length, bytes.
+fn morph(bytes: &[u8]) -> Option<(Morph<'_>, &[u8])> {
+    let (joint, rest) = bytes.split_first_chunk()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    let (track, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    Some(((u32::from_le_bytes(*joint) as usize, track), rest))
 }
 
 impl<'a> Head<'a> {
@@ -55,10 +67,17 @@ impl<'a> Head<'a> {
         };
         let (joints, samples) = (number(0, 2) as usize, number(2, 4) as usize);
         let duration = f32::from_bits(number(6, 4));
-        let (name, stream) = rest
+        let (name, mut rest) = rest
             .split_at_checked(number(10, 2) as usize)
             .ok_or(broken("name"))?;
         let name = std::str::from_utf8(name).map_err(|_| broken("name"))?;
+        let mut morphs = Vec::new();
+        for _ in 0..number(12, 2) {
+            let (morph, left) = morph(rest).ok_or(broken("morph track"))?;
+            morphs.push(morph);
+            rest = left;
+        }
+        let stream = rest;
         if !(duration.is_finite() && duration >= 0.0) {
             return Err(broken("duration"));
         }
@@ -92,6 +111,7 @@ impl<'a> Head<'a> {
             name,
             duration,
             samples,
+            morphs,
             kinds,
             contexts,
             decoder,
@@ -215,6 +235,21 @@ impl Head<'_> {
         }
         curves.finish()?;
         Ok(clip)
+    }
+
+    /// The weights, for a skeleton with these places in source order.
+    pub(crate) fn morphs(&self, skeleton: &Skeleton) -> Result<Vec<MorphChannel>, SkeletonError> {
+        let morphs = self.morphs.iter().enumerate();
+        let morphs = morphs.map(|(channel, (joint, bytes))| {
+            let joint = *joint;
+            if joint >= skeleton.len() {
+                return Err(SkeletonError::NoJoint { channel, joint });
+            }
+            let track = DenseTrack::from_bytes(bytes.to_vec()).and_then(|dense| dense.expand());
+            let track = track.map_err(|error| SkeletonError::Weights { channel, error })?;
+            Ok(MorphChannel { joint, track })
+        });
+        morphs.collect()
     }
 
     /// The same as linear curves, for a skeleton with these places in source order.

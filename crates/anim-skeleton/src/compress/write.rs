@@ -9,21 +9,31 @@ use super::rotation::around;
 use super::value::Value;
 use crate::clip::{Part, StepTrack};
 
-/// Writes `motion`; `exponents` stand for the [steps](step_of) of each joint's parts.
-pub(crate) fn write(
-    name: &str,
-    motion: &Motion,
-    exponents: &[[i32; 3]],
-    models: &Models,
-) -> Vec<u8> {
+/// Writes what comes before the curves: name and weights, each the joint in source order and its track's bytes.
+pub(crate) fn write_head(name: &str, motion: &Motion, weights: &[(usize, Vec<u8>)]) -> Vec<u8> {
     let name = &name.as_bytes()[..name.floor_char_boundary(usize::from(u16::MAX))];
     let mut bytes = MAGIC.to_vec();
     bytes.extend((motion.joints.len() as u16).to_le_bytes());
     bytes.extend((motion.samples as u32).to_le_bytes());
     bytes.extend(motion.duration.to_le_bytes());
     bytes.extend((name.len() as u16).to_le_bytes());
+    bytes.extend((weights.len() as u16).to_le_bytes());
     bytes.extend(name);
+    for (joint, track) in weights {
+        bytes.extend((*joint as u32).to_le_bytes());
+        bytes.extend((track.len() as u32).to_le_bytes());
+        bytes.extend(track);
+    }
+    bytes
+}
 
+/// Writes `motion` behind `head`; `exponents` stand for the [steps](step_of) of each joint's parts.
+pub(crate) fn write(
+    head: &[u8],
+    motion: &Motion,
+    exponents: &[[i32; 3]],
+    models: &Models,
+) -> Vec<u8> {
     let parts = || PARTS.into_iter().cycle().zip(motion.joints.as_flattened());
     let coded: Vec<_> = parts()
         .zip(exponents.as_flattened())
@@ -38,6 +48,7 @@ pub(crate) fn write(
     for (coded, context) in coded.into_iter().zip((0..3).cycle()) {
         coded.write(&mut contexts[context], &mut encoder);
     }
+    let mut bytes = head.to_vec();
     bytes.extend(encoder.finish());
     range_coder::pad(&mut bytes, numbers * motion.samples);
     bytes
