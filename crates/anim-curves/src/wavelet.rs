@@ -3,8 +3,8 @@
 //! Starting from the first sample, each level halves the stride and puts a sample in the middle of every gap, on the cubic
 //! through the two neighbours on either side. Residuals are taken from what the reader will have, so errors do not add
 //! up: every sample is within 0.6 steps of its source. Where motion is smooth the fine levels are all zero and are left
-//! out. For a bound on the largest error this needs fewer bits than a cosine transform: on walks 6 % and on noisy
-//! curves 25 % at an equal mean error, whose largest error it halves. Four curves are coded side by side.
+//! out. At an equal mean error it takes 5 % fewer bits than a cosine transform on captured walks and 20 % fewer on noisy
+//! curves, and its largest error is half as large. Four curves are coded side by side.
 //!
 //! Source: Deslauriers, Dubuc, "Symmetric iterative interpolation processes", Constructive Approximation 5 (1989); Donoho,
 //! "Interpolating wavelet transforms" (1992).

@@ -17,8 +17,8 @@ mod ozz;
 
 use std::hint::black_box;
 
-use anim_skeleton::{CompressOptions, CompressedClip, Skeleton};
-use common::{human, motion, synth60};
+use anim_skeleton::{BakeOptions, Clip, CompressOptions, CompressedClip, Skeleton, StridedClip};
+use common::{Random, human, motion, synth60};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// What ozz-animation 0.16 and ACL 2.1 take at a millimetre 10 cm from each joint, where it was measured.
@@ -30,7 +30,9 @@ const PEERS: [(&str, Option<(usize, usize)>); 4] = [
 ];
 
 fn sizes(_: &mut Criterion) {
-    eprintln!("clip             raw    ozz    ACL   disk  ratio  resident  error mm");
+    eprintln!(
+        "bytes of               raw    ozz    ACL   disk  ratio  dense strided; errors mm: disk dense strided"
+    );
     let data = ozz::data();
     for (name, peers) in PEERS {
         let (skeleton, spec) = match (name, &data) {
@@ -40,19 +42,52 @@ fn sizes(_: &mut Criterion) {
         };
         let options = CompressOptions::default();
         let (_, report) = CompressedClip::new(&spec, &skeleton, &options).unwrap();
-        let [ozz, acl] = match peers {
-            Some((ozz, acl)) => [ozz, acl].map(|bytes| bytes.to_string()),
-            None => ["-".to_owned(), "-".to_owned()],
+        let resident = BakeOptions {
+            tolerance: options.tolerance,
+            shell: options.shell,
+            ..BakeOptions::default()
         };
+        let (_, dense) = Clip::bake(&spec, &skeleton, &resident).unwrap();
+        let (_, strided) = StridedClip::bake(&spec, &skeleton, &resident).unwrap();
+        let peer = |bytes: Option<usize>| bytes.map_or("-".to_owned(), |bytes| bytes.to_string());
         eprintln!(
-            "{name:12} {:>7} {ozz:>6} {acl:>6} {:>6} {:>6.1} {:>9} {:>9.3}",
+            "{name:18} {:>7} {:>6} {:>6} {:>6} {:>6.1} {:>6} {:>7} {:>19.3} {:.3} {:.3}",
             report.raw_bytes,
+            peer(peers.map(|(ozz, _)| ozz)),
+            peer(peers.map(|(_, acl)| acl)),
             report.disk_bytes,
             report.raw_bytes as f64 / report.disk_bytes as f64,
-            report.resident_bytes,
+            dense.bytes,
+            strided.bytes,
             report.max_error * 1000.0,
+            dense.max_error * 1000.0,
+            strided.max_error * 1000.0,
         );
     }
+}
+
+fn sample(c: &mut Criterion) {
+    let (skeleton, spec) = synth60();
+    let options = BakeOptions {
+        tolerance: 0.003,
+        ..BakeOptions::default()
+    };
+    let (dense, _) = Clip::bake(&spec, &skeleton, &options).unwrap();
+    let (strided, _) = StridedClip::bake(&spec, &skeleton, &options).unwrap();
+    eprintln!("sample: {} and {} bytes", dense.bytes(), strided.bytes());
+    let mut random = Random(7);
+    let mut pose = skeleton.rest().clone();
+    let times: Vec<f32> = (0..4096).map(|_| (random.signed() + 1.0) * 5.0).collect();
+    let mut group = c.benchmark_group("anim-skeleton");
+    group.throughput(Throughput::Elements(1));
+    let mut next = times.iter().cycle();
+    group.bench_function("sample_dense_random/60", |b| {
+        b.iter(|| dense.sample(black_box(*next.next().unwrap()), &mut pose));
+    });
+    group.bench_function("sample_strided_random/60", |b| {
+        b.iter(|| strided.sample(black_box(*next.next().unwrap()), &mut pose));
+    });
+    group.finish();
 }
 
 fn expand(c: &mut Criterion) {
@@ -74,5 +109,5 @@ fn expand(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, sizes, expand);
+criterion_group!(benches, sizes, sample, expand);
 criterion_main!(benches);

@@ -42,6 +42,7 @@ pub mod playback;
 pub mod pose;
 pub mod reduce;
 pub mod skeleton;
+pub mod strided;
 mod thinning;
 
 pub use aliasing::{AliasingOptions, JointAliasing, Peak, aliasing};
@@ -57,3 +58,4 @@ pub use playback::{Playback, Wrap};
 pub use pose::{Pose, PoseBlock};
 pub use reduce::{KeyChoice, ReduceOptions, ReduceReport};
 pub use skeleton::{JointId, JointSpec, Skeleton};
+pub use strided::StridedClip;
