@@ -62,7 +62,11 @@ pub fn encode(
     let mut residuals = Vec::with_capacity(rows.len());
     let mut finest = usize::MAX;
     for (row, stride) in order(rows.len()) {
-        let predicted = predict(rows, row, stride);
+        let predicted = if row + 1 == rows.len() {
+            rows[0]
+        } else {
+            predict(rows, row, stride)
+        };
         let mut residual = [0; LANES];
         for lane in 0..lanes {
             let off = (rows[row][lane] - predicted[lane]) / step;
@@ -127,22 +131,44 @@ fn decode_lanes<const N: usize>(
     finest: usize,
     decoder: &mut Decoder<'_>,
 ) {
-    // A copy stays in registers.
-    let mut local = *decoder;
-    let mut sizes = [Size::default(); N];
-    for (row, stride) in order(rows.len()) {
-        let predicted = predict(rows, row, stride);
-        rows[row] = if stride >= finest {
-            let mut residual = [0; LANES];
-            for (lane, size) in sizes.iter_mut().enumerate() {
-                residual[lane] = local.next(lane, size);
-            }
-            add(predicted, residual, step)
-        } else {
-            predicted
-        };
+    // Copies stay in registers, and plain loops are faster here than `order`.
+    let mut reader = Reader {
+        decoder: *decoder,
+        sizes: [Size::default(); N],
+        step,
+    };
+    let last = rows.len().saturating_sub(1);
+    let whole = rows.len().next_power_of_two();
+    if last > 0 {
+        rows[last] = reader.next(rows[0], whole >= finest);
     }
-    *decoder = local;
+    for stride in strides(rows.len()) {
+        for row in (stride..last).step_by(2 * stride) {
+            rows[row] = reader.next(predict(rows, row, stride), stride >= finest);
+        }
+    }
+    *decoder = reader.decoder;
+}
+
+/// Adds residuals to predictions.
+struct Reader<'a, const N: usize> {
+    decoder: Decoder<'a>,
+    sizes: [Size; N],
+    step: f32,
+}
+
+impl<const N: usize> Reader<'_, N> {
+    #[inline(always)]
+    fn next(&mut self, predicted: Row, is_coded: bool) -> Row {
+        if !is_coded {
+            return predicted;
+        }
+        let mut residual = [0; LANES];
+        for (lane, size) in self.sizes.iter_mut().enumerate() {
+            residual[lane] = self.decoder.next(lane, size);
+        }
+        add(predicted, residual, self.step)
+    }
 }
 
 /// The strides of the levels, from half the curve to 1.
@@ -170,9 +196,6 @@ fn order(count: usize) -> impl Iterator<Item = (usize, usize)> {
 #[inline(always)]
 fn predict(rows: &[Row], row: usize, stride: usize) -> Row {
     let last = rows.len() - 1;
-    if row == last {
-        return rows[0];
-    }
     let before = rows[row - stride];
     let first = row.checked_sub(3 * stride).map(|first| rows[first]);
     let (Some(after), next) = (rows.get(row + stride), rows.get(row + 3 * stride)) else {

@@ -1,9 +1,10 @@
-//! Clips with fewer keys where little happens: a half to a fifth of the memory of a [`Clip`], at two to three times its cost.
+//! Clips with fewer keys where little happens: for calm motion less than half the memory of a [`Clip`], and slower.
 //!
 //! The samples of each block of eight joints are cut into segments of sixteen, and each segment keeps every first, second,
 //! fourth, eighth or sixteenth, as the tolerance allows. Sampling finds its two keys by a division, so any time costs the
-//! same and needs no state, as with [`Clip`]. Use it where many clips must stay in memory; where memory is no matter,
-//! [`Clip`] is faster, and on disk a [`CompressedClip`](crate::CompressedClip) is far smaller than either.
+//! same and needs no state, as with [`Clip`]. Use it where many long clips must stay in memory: noise, and clips of a
+//! second or two, leave next to nothing to leave out. On disk a [`CompressedClip`](crate::CompressedClip) is far smaller
+//! than either.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track};

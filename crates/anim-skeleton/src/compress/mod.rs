@@ -173,7 +173,7 @@ impl CompressedClip {
 
     /// The run-time clip. What the file leaves at rest is the rest pose of `skeleton`.
     ///
-    /// O(joints · samples), no search: about 2 ms a megabyte of the result.
+    /// O(joints · samples), no search: about 3 ms a megabyte of the result.
     ///
     /// # Errors
     ///

@@ -175,7 +175,11 @@ impl Curves<'_> {
         } else {
             Lane::STILL.first
         };
-        Ok(Stored::Moving(Lane { first, is_relative }))
+        Ok(Stored::Moving(Lane {
+            first,
+            is_relative,
+            step,
+        }))
     }
 
     /// Checks that nothing is left over.

@@ -56,6 +56,8 @@ pub(crate) struct Lane {
     pub(crate) first: Row,
     /// True if the fourth number follows from the other three.
     pub(crate) is_relative: bool,
+    /// The unit they were rounded to.
+    pub(crate) step: f32,
 }
 
 impl Lane {
@@ -63,6 +65,7 @@ impl Lane {
     pub(crate) const STILL: Self = Self {
         first: [0.0, 0.0, 0.0, 1.0],
         is_relative: true,
+        step: 1.0,
     };
 
     /// The value that a row stands for.
@@ -84,6 +87,8 @@ impl Lane {
 const NEAR: f32 = 0.49;
 /// Tried lengths of a 16-bit quaternion; sampling normalises, so the length is free, and the nearest in direction is kept.
 const LENGTHS: u8 = 4;
+/// Beside coarser steps than this, six units of the last place, the rounding to 16 bits is lost, and one length will do.
+const COARSE: f32 = 2e-4;
 /// They differ by this many units of the last place each; in all by less than 0.01 %.
 const SHORTER: f32 = 0.7;
 
@@ -152,7 +157,8 @@ fn eight_keys<S: Simd>(simd: S, track: Lane, rows: &[Row; LANES]) -> ([Lanes; 4]
     };
     let q = normalize(simd, q);
     let mut best = rounded(simd, q, UNIT);
-    for shorter in 1..LENGTHS {
+    let lengths = if track.step > COARSE { 1 } else { LENGTHS };
+    for shorter in 1..lengths {
         let other = rounded(simd, q, UNIT - f32::from(shorter) * SHORTER);
         let is_nearer = other.1.simd_lt(best.1);
         for (best, other) in best.0.iter_mut().zip(other.0) {
