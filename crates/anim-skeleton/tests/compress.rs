@@ -9,6 +9,8 @@ mod common;
 #[path = "common/ozz.rs"]
 mod ozz;
 
+use std::sync::OnceLock;
+
 use anim_curves::{Interpolation, Key, Track, WideTrack, WideTrackSpec};
 use anim_math::{Quat, Transform, Vec3, quat};
 use anim_skeleton::{
@@ -298,6 +300,11 @@ fn another_skeletons_joint_count_is_refused() {
 
 /// A clip of every kind of curve, in bytes.
 fn everything() -> (Skeleton, Vec<u8>) {
+    static MADE: OnceLock<(Skeleton, Vec<u8>)> = OnceLock::new();
+    MADE.get_or_init(make_everything).clone()
+}
+
+fn make_everything() -> (Skeleton, Vec<u8>) {
     let mut spec = motion(9, 0.5, 30.0);
     let spin = (0..16).map(|key| {
         Key::new(
