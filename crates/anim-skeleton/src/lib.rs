@@ -8,6 +8,10 @@
 //!
 //! What runs each frame allocates nothing, has no state but what is named here, and gives the same bits on every
 //! instruction set.
+//! Tools measure what they do to a motion as an [`ObjectError`]; [`ClipSpec::reduce`] drops the keys that a tolerance does
+//! not need, and [`ClipSpec::aliasing`] finds what moves too far between frames.
+//!
+//! What runs each frame has no state of its own, allocates nothing and gives the same bits on every instruction set.
 //!
 //! ```
 //! use anim_math::{Transform, Vec3};
@@ -35,6 +39,7 @@ pub mod clip_spec;
 pub mod dead_blend;
 pub mod dirty;
 pub mod driver;
+pub mod compress;
 mod error;
 pub mod events;
 pub mod extract;
@@ -60,9 +65,10 @@ mod resample;
 pub mod root_motion;
 pub mod side_names;
 pub mod skeleton;
+pub mod strided;
 mod thinning;
 
-pub use aliasing::{AliasingOptions, JointAliasing, Peak};
+pub use aliasing::{AliasingOptions, JointAliasing, Peak, aliasing};
 pub use bake::{BakeOptions, BakeReport};
 pub use binding::{Ambiguity, BindReport, Binding};
 pub use blend::{Layer, Mode, blend, blend_on, difference};
@@ -70,6 +76,7 @@ pub use clip::Clip;
 pub use clip_spec::{Channel, ClipSpec, JointTrack, MorphChannel};
 pub use dead_blend::DeadBlend;
 pub use driver::{DriverError, DriverSpec, DriverState, Drivers};
+pub use compress::{CompressOptions, CompressReport, CompressedClip};
 pub use error::SkeletonError;
 pub use events::{Crossed, Event, Events};
 pub use extract::{MotionReference, RootMotionOptions};
@@ -90,3 +97,4 @@ pub use reduce::{KeyChoice, ReduceOptions, ReduceReport};
 pub use root_motion::{MotionSample, RootMotion, blend_deltas};
 pub use side_names::{Position, SideNames};
 pub use skeleton::{JointId, JointSpec, Skeleton};
+pub use strided::StridedClip;
