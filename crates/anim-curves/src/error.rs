@@ -165,6 +165,7 @@ pub enum CurveError {
         start: f32,
         /// Time of the last key, s.
         end: f32,
+    },
     /// A stored track whose bytes do not fit together.
     #[error("broken track: {what} out of range")]
     BrokenTrack {
