@@ -115,15 +115,18 @@ fn crowds(c: &mut Criterion) {
         });
         group.bench_function(format!("globals_crowd{suffix}/60"), |b| {
             b.iter(|| {
-                skeleton.crowd_globals_on(level, black_box(&crowd), &mut matrices);
-                matrices.store_on(level, &mut globals);
+                skeleton.crowd_globals_each_on(
+                    level,
+                    black_box(&crowd),
+                    &mut matrices,
+                    &mut globals,
+                );
             });
         });
         group.bench_function(format!("globals_crowd_from_poses{suffix}/60"), |b| {
             b.iter(|| {
                 crowd.load_on(level, black_box(&poses));
-                skeleton.crowd_globals_on(level, &crowd, &mut matrices);
-                matrices.store_on(level, &mut globals);
+                skeleton.crowd_globals_each_on(level, &crowd, &mut matrices, &mut globals);
             });
         });
     }

@@ -52,8 +52,7 @@ fn in_lanes(level: Level, skeleton: &Skeleton, poses: &[Pose]) -> Vec<Globals> {
     let mut matrices = CrowdGlobals::new(skeleton);
     let mut globals = vec![Globals::new(skeleton); poses.len()];
     crowd.load_on(level, poses);
-    skeleton.crowd_globals_on(level, &crowd, &mut matrices);
-    matrices.store_on(level, &mut globals);
+    skeleton.crowd_globals_each_on(level, &crowd, &mut matrices, &mut globals);
     for (lane, globals) in globals.iter().enumerate() {
         for joint in skeleton.joints() {
             assert_eq!(matrices.get(lane, joint), globals.get(joint));
@@ -133,9 +132,8 @@ fn characters_may_be_kept_apart() {
     let mut matrices = CrowdGlobals::new(&skeleton);
     let borrowed: Vec<&Pose> = actors.iter().map(|(pose, _)| pose).collect();
     crowd.load(&borrowed);
-    skeleton.crowd_globals(&crowd, &mut matrices);
     let mut borrowed: Vec<&mut Globals> = actors.iter_mut().map(|(_, globals)| globals).collect();
-    matrices.store(&mut borrowed);
+    skeleton.crowd_globals_each(&crowd, &mut matrices, &mut borrowed);
     let expected = one_by_one(&skeleton, &poses);
     for ((_, found), expected) in actors.iter().zip(&expected) {
         assert_eq!(bits(found), bits(expected));

@@ -60,8 +60,7 @@ fn sampling_blending_and_globals_alone_and_in_crowds_allocate_nothing() {
         blend(skeleton.rest(), &layers, out);
         skeleton.globals(out, &mut globals[0]);
         crowd.load(&poses);
-        skeleton.crowd_globals(&crowd, &mut matrices);
-        matrices.store(&mut globals);
+        skeleton.crowd_globals_each(&crowd, &mut matrices, &mut globals);
     };
     frame(0.0);
     let before = CALLS.load(Ordering::Relaxed);
