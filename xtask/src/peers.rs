@@ -311,6 +311,25 @@ const WORK: &[Work] = &[
         None,
         &[],
     ),
+    work_of("anim-engine/motion_10000/Fox", CHARACTERS, None, &[]),
+    work_of(
+        "anim-engine/motion_10000_2_threads/Fox",
+        CHARACTERS,
+        None,
+        &[],
+    ),
+    work_of(
+        "anim-engine/motion_10000/kaykit_knight",
+        CHARACTERS,
+        None,
+        &[],
+    ),
+    work_of(
+        "anim-engine/motion_10000_2_threads/kaykit_knight",
+        CHARACTERS,
+        None,
+        &[],
+    ),
     work_of(
         "anim-skin/linear/10k",
         VERTICES,

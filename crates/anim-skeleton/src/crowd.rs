@@ -1,7 +1,7 @@
 //! Crowds: eight characters of one skeleton side by side, one a lane.
 //!
 //! A pose keeps eight joints of one character together; here the same joint of eight characters is kept together, so
-//! that forward kinematics needs no shuffles and never waits for a parent. The matrices have the bits of
+//! that forward kinematics is the same arithmetic in every lane, without shuffles. The matrices have the bits of
 //! [`Skeleton::globals`].
 //!
 //! It pays where poses are made in lanes or matrices are used in lanes, not as a detour: nanoseconds a joint with 60
@@ -15,7 +15,8 @@
 //! | eight [`Pose`]s to eight [`Globals`], by way of a [`CrowdPose`] | 4.7 | 5.8 | 7.1 |
 //!
 //! With 24 joints, which leave room in the first cache, the last line is 3.8, 4.8 and 6.6 where one by one takes 4.8, 5.9
-//! and 6.6.
+//! and 6.6. In a frame of 1000 characters that sample two clips, blend and find their globals the detour changes nothing
+//! with AVX-512 (0.58 µs a character either way) and costs 6 to 9 % with AVX2 and SSE2.
 //!
 //! ```
 //! use anim_math::{Transform, Vec3};
