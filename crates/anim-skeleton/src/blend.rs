@@ -147,7 +147,7 @@ fn takes_part(layer: &Layer<'_>) -> bool {
 }
 
 /// Poses in an average; more are still blended, but by the slower way.
-const MOST: usize = 9;
+const MOST: usize = 5;
 
 /// A pose and its share in an average.
 type Share<'a> = (&'a [PoseBlock], f32);
@@ -319,6 +319,9 @@ fn dot_pairs<S: Simd>(a: [f32x16<S>; 2], b: [f32x16<S>; 2]) -> f32x8<S> {
     x + y
 }
 
+/// Layers with weights joint by joint that are gathered first.
+const GATHERED: usize = 16;
+
 /// Gathers the layers that take part, so that they are not looked for again at each block.
 fn mix_masked(level: Level, rest: &Pose, layers: &[Layer<'_>], out: &mut [PoseBlock]) {
     let overriding = of_mode(layers, Mode::Override);
@@ -327,9 +330,9 @@ fn mix_masked(level: Level, rest: &Pose, layers: &[Layer<'_>], out: &mut [PoseBl
         weight: 0.0,
         mask: None,
         mode: Mode::Override,
-    }; MOST];
+    }; GATHERED];
     let count = overriding.clone().count();
-    if count > MOST {
+    if count > GATHERED {
         dispatch!(level, simd => mix_by_lane(simd, rest, overriding.clone(), out));
         return;
     }
