@@ -1,5 +1,6 @@
 //! Why a solver does not fit a skeleton.
 
+use anim_skeleton::{JointId, Skeleton};
 use thiserror::Error;
 
 /// Why joints or axes do not make a solver; every variant names the joint, by its place in breadth-first order.
@@ -40,4 +41,51 @@ pub enum IkError {
         /// What was asked for, rad.
         limit: f32,
     },
+    /// A link of a planar arm has no length.
+    #[error("link {link}: {length} m is not a length")]
+    Link {
+        /// Its place in the arm.
+        link: usize,
+        /// What was asked for, m.
+        length: f64,
+    },
+    /// The eye of a look-at is nowhere.
+    #[error("joint {joint}: the offset of its eye is not finite")]
+    Offset {
+        /// Index of the joint.
+        joint: usize,
+    },
+    /// A share that is negative or not finite, or 0 for the joint that looks.
+    #[error("joint {joint}: {share} is not a share of a turn")]
+    Share {
+        /// Index of the joint.
+        joint: usize,
+        /// What was asked for.
+        share: f32,
+    },
+}
+
+/// Checks that `joints` are the skeleton's and that each is below the one before.
+pub(crate) fn check_line(
+    skeleton: &Skeleton,
+    joints: impl IntoIterator<Item = JointId>,
+) -> Result<(), IkError> {
+    let mut above: Option<JointId> = None;
+    for joint in joints {
+        if joint.index() >= skeleton.len() {
+            return Err(IkError::NoJoint {
+                joint: joint.index(),
+            });
+        }
+        if let Some(ancestor) = above
+            && !skeleton.is_below(joint, ancestor)
+        {
+            return Err(IkError::NotBelow {
+                joint: joint.index(),
+                ancestor: ancestor.index(),
+            });
+        }
+        above = Some(joint);
+    }
+    Ok(())
 }

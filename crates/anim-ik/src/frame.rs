@@ -38,16 +38,34 @@ impl Frame {
         let [r0, r1, r2, _] = &globals.slots()[joint.index()].0;
         let [x, y, z] = [0, 1, 2].map(|column| Vec3::new(r0[column], r1[column], r2[column]));
         let normal = x.cross(&y);
-        let (xx, yy, nn) = (x.norm_squared(), y.norm_squared(), normal.norm_squared());
-        if nn.is_normal() && nn > 1e-12 * xx * yy {
-            let sign = 1_f32.copysign(normal.dot(&z));
-            let x = x * (sign / xx.sqrt());
-            let z = normal * (1.0 / nn.sqrt());
-            let y = z.cross(&x);
-            Self { x, y, z }
+        let (xx, yy, zz) = (x.norm_squared(), y.norm_squared(), z.norm_squared());
+        let det = normal.dot(&z);
+        let nn = normal.norm_squared();
+        // Axes of one length at right angles, as they almost always are: their box is then a cube (Hadamard).
+        let is_cube = (yy - xx).abs().max((zz - xx).abs()) <= EVEN * xx
+            && (det * det - xx * xx * xx).abs() <= EVEN * xx * xx * xx;
+        if is_cube && nn.is_normal() {
+            let scale = 1_f32.copysign(det) / xx.sqrt();
+            Self {
+                x: x * scale,
+                y: y * scale,
+                z: z * scale,
+            }
+        } else if nn.is_normal() && nn > 1e-12 * xx * yy {
+            Self::of_uneven([x, y, z], normal)
         } else {
             Self::of_flat(globals, joint)
         }
+    }
+
+    /// Gram-Schmidt, x first; `normal` is x × y.
+    #[cold]
+    fn of_uneven([x, _, z]: [Vec3; 3], normal: Vec3) -> Self {
+        let sign = 1_f32.copysign(normal.dot(&z));
+        let x = x * (sign / x.norm());
+        let z = normal * (1.0 / normal.norm());
+        let y = z.cross(&x);
+        Self { x, y, z }
     }
 
     /// As [`of`](Self::of), where axes are missing or their products leave the range of numbers.
@@ -98,6 +116,9 @@ impl Frame {
     }
 }
 
+/// How far, as a part, squared lengths and the volume of a joint's axes may be from those of a cube to count as one.
+const EVEN: f32 = 1e-5;
+
 /// The part `weight` of the short arc to `turn`.
 #[cold]
 fn part_of(turn: Quaternion<f32>, weight: f32) -> Quaternion<f32> {
@@ -117,6 +138,12 @@ pub(crate) fn vector(globals: &Globals, joint: JointId, own: Vec3) -> Vec3 {
     let [x, y, z, _] = &globals.slots()[joint.index()].0;
     let dot = |row: &[f32; 4]| row[0] * own.x + row[1] * own.y + row[2] * own.z;
     Vec3::new(dot(x), dot(y), dot(z))
+}
+
+/// How many times longer the bone to `joint` is at rest than in the pose; 1 where it has no length.
+pub(crate) fn rest_ratio(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> f32 {
+    let ratio = skeleton.rest().translation(joint).norm() / pose.translation(joint).norm();
+    if ratio.is_normal() { ratio } else { 1.0 }
 }
 
 /// True if no component is NaN or infinite.

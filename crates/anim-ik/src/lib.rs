@@ -30,15 +30,23 @@
 //! ```
 
 mod arc;
+pub mod bend_plane;
 mod error;
 pub mod foot;
 mod frame;
 pub mod look_at;
+pub mod planar_arm;
+pub mod spine_look;
+pub mod spline;
 pub mod two_bone;
 
+pub use bend_plane::BendPlane;
 pub use error::IkError;
 pub use foot::{Foot, FootContact, FootPlant, Ground};
-pub use look_at::LookAt;
+pub use look_at::{LookAt, LookAtGoal};
+pub use planar_arm::{Elbow, PlanarArm};
+pub use spine_look::{SpineJoint, SpineLook};
+pub use spline::{SplineGoal, SplineIk, SplinePath};
 pub use two_bone::{TwoBone, TwoBoneGoal};
 
 /// What a solve came to.
