@@ -38,6 +38,7 @@ pub mod look_at;
 pub mod planar_arm;
 pub mod spine_look;
 pub mod spline;
+pub mod three_bone;
 pub mod two_bone;
 
 pub use bend_plane::BendPlane;
@@ -47,6 +48,7 @@ pub use look_at::{LookAt, LookAtGoal};
 pub use planar_arm::{Elbow, PlanarArm};
 pub use spine_look::{SpineJoint, SpineLook};
 pub use spline::{SplineGoal, SplineIk, SplinePath};
+pub use three_bone::ThreeBone;
 pub use two_bone::{TwoBone, TwoBoneGoal};
 
 /// What a solve came to.

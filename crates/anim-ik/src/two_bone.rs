@@ -247,6 +247,22 @@ impl TwoBone {
             root_frame.turn(self.root, swing, goal.weight, pose);
             skeleton.globals_below(self.root, pose, globals);
         }
+        self.finish(skeleton, goal, is_active, length, pose, globals)
+    }
+
+    /// Turns the end, and says what came of it all.
+    ///
+    /// * `is_active`: that the limb was turned. * `length`: its length, m.
+    #[inline(always)]
+    pub(crate) fn finish(
+        &self,
+        skeleton: &Skeleton,
+        goal: &TwoBoneGoal,
+        is_active: bool,
+        length: f32,
+        pose: &mut Pose,
+        globals: &mut Globals,
+    ) -> Outcome {
         let turned = goal.turned();
         if let Some((rotation, weight)) = turned {
             self.turn_end(skeleton, rotation, weight, pose, globals);
@@ -323,7 +339,7 @@ impl TwoBone {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limb {
     /// From root to mid, m.
-    upper: Vec3,
+    pub(crate) upper: Vec3,
     /// From mid to end, m.
     lower: Vec3,
     /// Their lengths, m.
@@ -513,7 +529,7 @@ fn directions(upper: Vec3, lower: Vec3, l1: f32, l2: f32) -> (Vec3, Vec3) {
 ///
 /// Source: Nicholas, "Soft IK", 2009.
 #[inline(always)]
-fn eased(distance: f32, length: f32, softness: f32) -> f32 {
+pub(crate) fn eased(distance: f32, length: f32, softness: f32) -> f32 {
     let span = softness.clamp(0.0, 1.0) * length;
     let start = length - span;
     if span > 0.0 && distance > start {
