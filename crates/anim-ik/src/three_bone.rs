@@ -139,12 +139,12 @@ impl ThreeBone {
             let hock_axis = hock_frame.model_axis(self.lower.hinge);
             let chord = bones.chord(distance, bones.share(self.share));
             let normal = bones.lower.normal(hock_axis);
-            let (shank, open) = bones.lower.opened(chord, normal);
+            let (shank, open) = bones.lower.opening(chord, normal);
             let below_knee = bones.lower.upper + shank;
             let limb = Limb::new(knee_from_hip, below_knee);
             let knee_axis = knee_frame.model_axis(self.limb.hinge);
             let pole = goal.pole.map(|pole| pole - hip);
-            let (swing, bend) = limb.turns(&way, distance, knee_axis, pole, plane);
+            let (swing, bend) = limb.careful_turns(&way, distance, knee_axis, pole, plane);
             hock_frame.turn(self.lower.mid, open, goal.weight, pose);
             knee_frame.turn(self.limb.mid, bend, goal.weight, pose);
             hip_frame.turn(self.limb.root, swing, goal.weight, pose);

@@ -229,25 +229,81 @@ impl TwoBone {
         globals: &mut Globals,
     ) -> Outcome {
         let [a, b, c] = [self.root, self.mid, self.end].map(|joint| position(globals, joint));
-        let mid_frame = Frame::of_parent(skeleton, self.mid, globals);
-        let mut limb = Limb::new(b - a, c - b);
+        let limb = Limb::new(b - a, c - b);
         let length = limb.l1 + limb.l2;
         let is_active = goal.weight > 0.0 && goal.is_finite();
         if is_active {
-            let root_frame = Frame::of_parent(skeleton, self.root, globals);
-            let way = Way::new(goal.target - a);
-            let mut distance = eased(way.far, length, goal.softness);
-            if goal.stretch > 1.0 {
-                (limb, distance) = self.stretch(skeleton, goal, &limb, way.far, pose);
+            let is_plain = plane.is_none() && goal.weight >= 1.0 && goal.stretch <= 1.0;
+            if !(is_plain && self.turn(skeleton, goal, a, &limb, pose, globals)) {
+                self.turn_carefully(skeleton, goal, plane, a, limb, pose, globals);
             }
-            let hinge = mid_frame.model_axis(self.hinge);
-            let pole = goal.pole.map(|pole| pole - a);
-            let (swing, bend) = limb.turns(&way, distance, hinge, pole, plane);
-            mid_frame.turn(self.mid, bend, goal.weight, pose);
-            root_frame.turn(self.root, swing, goal.weight, pose);
             skeleton.globals_below(self.root, pose, globals);
         }
         self.finish(skeleton, goal, is_active, length, pose, globals)
+    }
+
+    /// Turns root and mid where nothing is out of the ordinary; false, and nothing done, elsewhere.
+    ///
+    /// It hands nothing on through memory, which is half the time: all that may has its own function.
+    #[inline(always)]
+    fn turn(
+        &self,
+        skeleton: &Skeleton,
+        goal: &TwoBoneGoal,
+        root: Vec3,
+        limb: &Limb,
+        pose: &mut Pose,
+        globals: &Globals,
+    ) -> bool {
+        let Some(mid_frame) = Frame::of_even_parent(skeleton, self.mid, globals) else {
+            return false;
+        };
+        let Some(root_frame) = Frame::of_even_parent(skeleton, self.root, globals) else {
+            return false;
+        };
+        let way = Way::new(goal.target - root);
+        let distance = eased(way.far, limb.l1 + limb.l2, goal.softness);
+        let Some(normal) = limb.own_normal() else {
+            return false;
+        };
+        let pole = goal.pole.map(|pole| pole - root);
+        let Some((swing, bend)) = limb.turns(&way, distance, normal, pole) else {
+            return false;
+        };
+        mid_frame.turn_fully(self.mid, bend, pose);
+        root_frame.turn_fully(self.root, swing, pose);
+        true
+    }
+
+    /// Turns root and mid, whatever the pose and the goal.
+    #[cold]
+    #[inline(never)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one body of two with what both have at hand"
+    )]
+    fn turn_carefully(
+        &self,
+        skeleton: &Skeleton,
+        goal: &TwoBoneGoal,
+        plane: Option<&mut BendPlane>,
+        root: Vec3,
+        mut limb: Limb,
+        pose: &mut Pose,
+        globals: &Globals,
+    ) {
+        let mid_frame = Frame::of_parent(skeleton, self.mid, globals);
+        let root_frame = Frame::of_parent(skeleton, self.root, globals);
+        let way = Way::new(goal.target - root);
+        let mut distance = eased(way.far, limb.l1 + limb.l2, goal.softness);
+        if goal.stretch > 1.0 {
+            (limb, distance) = self.stretch(skeleton, goal, &limb, way.far, pose);
+        }
+        let hinge = mid_frame.model_axis(self.hinge);
+        let pole = goal.pole.map(|pole| pole - root);
+        let (swing, bend) = limb.careful_turns(&way, distance, hinge, pole, plane);
+        mid_frame.turn(self.mid, bend, goal.weight, pose);
+        root_frame.turn(self.root, swing, goal.weight, pose);
     }
 
     /// Turns the end, and says what came of it all.
@@ -388,12 +444,38 @@ impl Limb {
     }
 
     /// The model-space rotations of the root (all of the limb) and, before it, of the mid joint, as quaternions times
-    /// positive factors.
+    /// positive factors; `None` where that takes care: near half a turn, near folded, without a length or a target.
     ///
-    /// * `distance`: how far the end should be from the root, m. * `hinge`: where the limb bends if it is straight. *
-    ///   `pole`: from the root.
+    /// * `distance`: how far the end should be from the root, m. * `normal`: of the bend. * `pole`: from the root.
     #[inline(always)]
-    pub(crate) fn turns(
+    fn turns(
+        &self,
+        way: &Way,
+        distance: f32,
+        normal: Vec3,
+        pole: Option<Vec3>,
+    ) -> Option<(Quaternion<f32>, Quaternion<f32>)> {
+        let bent = self.opened(distance, normal)?;
+        let bend = arc(self.lower * (1.0 / self.l2), bent * (1.0 / self.l2))?;
+        // The law of cosines gave it that length, unless too little is left of both bones to trust that.
+        let (length, gap) = (self.l1 + self.l2, (self.l1 - self.l2).abs());
+        let reached = distance.clamp(gap, length);
+        if reached < 0.05 * length {
+            return None;
+        }
+        let view = (self.upper + bent) * (1.0 / reached);
+        let aim = arc(view, way.line)?;
+        let swing = match pole {
+            Some(pole) => rolled_to(pole, way.line, aim, normal),
+            None => aim,
+        };
+        Some((swing, bend))
+    }
+
+    /// As [`turns`](Self::turns), everywhere.
+    ///
+    /// * `hinge`: where the limb bends if it is straight.
+    pub(crate) fn careful_turns(
         &self,
         way: &Way,
         distance: f32,
@@ -402,76 +484,67 @@ impl Limb {
         plane: Option<&mut BendPlane>,
     ) -> (Quaternion<f32>, Quaternion<f32>) {
         let normal = self.normal(hinge);
-        let (bent, bend) = self.opened(distance, normal);
-        let reach = self.upper + bent;
-        // What the law of cosines gave it, unless too little is left of both bones to trust that.
-        let (length, gap) = (self.l1 + self.l2, (self.l1 - self.l2).abs());
-        let mut reached = distance.clamp(gap, length);
-        if reached < 0.05 * length {
-            reached = reach.norm();
-        }
-        let line = way.line;
-        let aim = arc(reach * (1.0 / reached), line).unwrap_or_else(|| {
-            let (view, line) = self.sights(reach, way);
-            Arc::new(view, line, normal).quaternion()
-        });
-        let swing = match plane {
-            Some(plane) => plane.roll(way.is_line().then_some(line), aim, normal, pole),
-            None => pole.and_then(|pole| {
-                let pole = pole * (1.0 / pole.norm());
-                let beside = pole.cross(&line);
-                let roll = || {
-                    let normal = carried(aim, normal);
-                    // From where the middle is, line × normal, to where the pole is.
-                    Roll::by(-normal.dot(&pole), normal.dot(&beside)).about(line) * aim
-                };
-                (beside.norm_squared() > 1e-10).then(roll)
-            }),
+        let (bent, bend) = self.opening(distance, normal);
+        let (view, line) = self.sights(self.upper + bent, way);
+        let aim = Arc::new(view, line, normal).quaternion();
+        let swing = match (plane, pole.filter(is_finite)) {
+            (Some(plane), pole) => {
+                let line = way.is_line().then_some(line);
+                plane.roll(line, aim, normal, pole).unwrap_or(aim)
+            }
+            (None, Some(pole)) => rolled_to(pole, line, aim, normal),
+            (None, None) => aim,
         };
-        (swing.unwrap_or(aim), bend)
+        (swing, bend)
     }
 
-    /// The lower bone once the limb has the length `distance`, m, and the model-space rotation of the mid joint that takes
-    /// it there, as a quaternion times a positive factor.
+    /// The lower bone once the limb has the length `distance`, m; `None` if there is no bone to bend.
     ///
     /// With d the distance and φ the angle from upper to lower bone, s = 4·l₁·l₂·sin²(φ/2) = (l₁ + l₂)² − d² and
     /// c = 4·l₁·l₂·cos²(φ/2) = d² − (l₁ − l₂)²: the law of cosines in half angles, which loses no digits at either end. The
     /// lower bone is l₂ (cos φ · û + sin φ · n × û) = ((c − s) u + 2 √(s c) n × u) / 4l₁² of the upper one, u.
     #[inline(always)]
-    pub(crate) fn opened(&self, distance: f32, normal: Vec3) -> (Vec3, Quaternion<f32>) {
+    fn opened(&self, distance: f32, normal: Vec3) -> Option<Vec3> {
         let (l1, l2) = (self.l1, self.l2);
         let squared = l1 * l1;
         if !(squared.is_normal() && l2 * l2 > 0.0) {
-            // A bone without length has nothing to bend.
-            return (self.lower, Quaternion::identity());
+            return None;
         }
         let gap = (l1 - l2).abs();
-        let s = ((l1 + l2 - distance) * (l1 + l2 + distance)).max(0.0);
-        let c = ((distance - gap) * (distance + gap)).max(0.0);
         // One of both is cut off where the distance is out of reach: their sum is 4·l₁·l₂ all the same.
         let four = 4.0 * l1 * l2;
-        let (s, c) = (s.min(four), c.min(four));
+        let s = ((l1 + l2 - distance) * (l1 + l2 + distance)).clamp(0.0, four);
+        let c = ((distance - gap) * (distance + gap)).clamp(0.0, four);
         let across = normal.cross(&self.upper) * (2.0 * (s * c).sqrt());
-        let bent = (self.upper * (c - s) + across) * (0.25 / squared);
-        let (from, to) = (self.lower * (1.0 / l2), bent * (1.0 / l2));
-        let bend = arc(from, to).unwrap_or_else(|| Arc::new(from, to, normal).quaternion());
-        (bent, bend)
+        Some((self.upper * (c - s) + across) * (0.25 / squared))
+    }
+
+    /// The lower bone once the limb has the length `distance`, m, and the model-space rotation of the mid joint that takes
+    /// it there, as a quaternion times a positive factor.
+    pub(crate) fn opening(&self, distance: f32, normal: Vec3) -> (Vec3, Quaternion<f32>) {
+        match self.opened(distance, normal) {
+            Some(bent) => {
+                let arc = Arc::new(self.lower / self.l2, bent / self.l2, normal);
+                (bent, arc.quaternion())
+            }
+            None => (self.lower, Quaternion::identity()),
+        }
     }
 
     /// The unit axis about which the limb bends: the pose's own, the hinge's share growing as it straightens.
-    #[inline(always)]
     pub(crate) fn normal(&self, hinge: Vec3) -> Vec3 {
-        let own = self.upper.cross(&self.lower);
-        let size = self.l1 * self.l2;
-        let norm = own.norm();
-        if norm > 1e-30 && norm >= STRAIGHT * size {
-            own * (1.0 / norm)
-        } else {
-            self.straight_normal(hinge)
-        }
+        self.own_normal()
+            .unwrap_or_else(|| self.straight_normal(hinge))
     }
 
-    #[cold]
+    /// The unit axis about which the limb bends, if it is bent.
+    #[inline(always)]
+    fn own_normal(&self) -> Option<Vec3> {
+        let own = self.upper.cross(&self.lower);
+        let norm = own.norm();
+        (norm > 1e-30 && norm >= STRAIGHT * (self.l1 * self.l2)).then(|| own * (1.0 / norm))
+    }
+
     fn straight_normal(&self, hinge: Vec3) -> Vec3 {
         let (along, lower) = directions(self.upper, self.lower, self.l1, self.l2);
         let own = along.cross(&lower);
@@ -485,7 +558,6 @@ impl Limb {
     /// The unit directions from root to end and to the target.
     ///
     /// A target at the root has none; the limb stays where it points.
-    #[cold]
     fn sights(&self, reach: Vec3, way: &Way) -> (Vec3, Vec3) {
         match (reach.try_normalize(0.0), way.is_line()) {
             (Some(view), true) => (view, way.line),
@@ -495,6 +567,24 @@ impl Limb {
                 (along, along)
             }
         }
+    }
+}
+
+/// The quaternion `aim` and then the roll about the unit `line` that brings the middle of the limb toward `pole`.
+///
+/// * `normal`: of the bend, before the aim. A pole on the line leaves the aim as it is.
+#[inline(always)]
+fn rolled_to(pole: Vec3, line: Vec3, aim: Quaternion<f32>, normal: Vec3) -> Quaternion<f32> {
+    let pole = pole * (1.0 / pole.norm());
+    let beside = pole.cross(&line);
+    let normal = carried(aim, normal);
+    // From where the middle is, line × normal, to where the pole is.
+    let roll = Roll::by(-normal.dot(&pole), normal.dot(&beside));
+    let rolled = roll.about(line) * aim;
+    if beside.norm_squared() > 1e-10 {
+        rolled
+    } else {
+        aim
     }
 }
 
