@@ -88,4 +88,52 @@ pub(crate) fn check_line(
         above = Some(joint);
     }
     Ok(())
+    /// A joint of a mechanism that comes before its parent.
+    #[error("joint {joint}: parent {parent} does not come before it")]
+    ParentOrder {
+        /// Index of the joint.
+        joint: usize,
+        /// What it names as its parent.
+        parent: usize,
+    },
+    /// A rest frame with NaN or infinity.
+    #[error("joint {joint}: rest frame is not finite")]
+    NotFinite {
+        /// Index of the joint.
+        joint: usize,
+    },
+    /// One value a joint, or none at all.
+    #[error("{found} {what} for {expected} joints")]
+    Count {
+        /// What there are too few or too many of.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many joints there are.
+        expected: usize,
+    },
+    /// A goal for a joint that the mechanism does not have.
+    #[error("goal {goal}: joint {joint} does not exist in this mechanism")]
+    GoalJoint {
+        /// Index of the goal.
+        goal: usize,
+        /// What it names as its joint.
+        joint: usize,
+    },
+    /// A goal with NaN, infinity or an axis without direction.
+    #[error("goal {goal}: {what}")]
+    BadGoal {
+        /// Index of the goal.
+        goal: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A limb of an obstacle set that does not fit the mechanism.
+    #[error("limb {limb}: {what}")]
+    BadLimb {
+        /// Index of the limb, or of the pair of limbs.
+        limb: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
 }

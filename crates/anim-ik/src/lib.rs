@@ -31,9 +31,21 @@
 
 mod arc;
 pub mod bend_plane;
+pub mod batch;
+mod cholesky;
+pub mod configuration;
+pub mod damped_least_squares;
+mod descent;
 mod error;
 pub mod foot;
 mod frame;
+pub mod gauss_newton;
+pub mod goal;
+pub mod gradient;
+pub mod jacobian;
+mod joint_model;
+pub mod levenberg_marquardt;
+mod lie;
 pub mod look_at;
 pub mod planar_arm;
 pub mod spine_look;
@@ -49,6 +61,30 @@ pub use planar_arm::{Elbow, PlanarArm};
 pub use spine_look::{SpineJoint, SpineLook};
 pub use spline::{SplineGoal, SplineIk, SplinePath};
 pub use three_bone::ThreeBone;
+pub mod mechanism;
+pub mod obstacles;
+pub mod problem;
+pub mod report;
+mod rows;
+mod skeleton_map;
+mod system;
+pub mod two_bone;
+
+pub use batch::IkBatch;
+pub use configuration::{Configuration, JointValue};
+pub use damped_least_squares::DampedLeastSquares;
+pub use error::IkError;
+pub use foot::{Foot, FootContact, FootPlant, Ground};
+pub use gauss_newton::GaussNewton;
+pub use goal::{Goal, GoalKind};
+pub use gradient::Gradient;
+pub use jacobian::Jacobian;
+pub use levenberg_marquardt::{LevenbergMarquardt, SearchOptions};
+pub use look_at::LookAt;
+pub use mechanism::{Frames, Mechanism, MechanismJoint};
+pub use obstacles::{Limb, Obstacles};
+pub use problem::{IkProblem, IkSolver, PointMass, Posture};
+pub use report::{IkReport, IkStatus, Residual};
 pub use two_bone::{TwoBone, TwoBoneGoal};
 
 /// What a solve came to.
