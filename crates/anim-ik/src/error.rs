@@ -63,31 +63,6 @@ pub enum IkError {
         /// What was asked for.
         share: f32,
     },
-}
-
-/// Checks that `joints` are the skeleton's and that each is below the one before.
-pub(crate) fn check_line(
-    skeleton: &Skeleton,
-    joints: impl IntoIterator<Item = JointId>,
-) -> Result<(), IkError> {
-    let mut above: Option<JointId> = None;
-    for joint in joints {
-        if joint.index() >= skeleton.len() {
-            return Err(IkError::NoJoint {
-                joint: joint.index(),
-            });
-        }
-        if let Some(ancestor) = above
-            && !skeleton.is_below(joint, ancestor)
-        {
-            return Err(IkError::NotBelow {
-                joint: joint.index(),
-                ancestor: ancestor.index(),
-            });
-        }
-        above = Some(joint);
-    }
-    Ok(())
     /// A joint of a mechanism that comes before its parent.
     #[error("joint {joint}: parent {parent} does not come before it")]
     ParentOrder {
@@ -136,4 +111,29 @@ pub(crate) fn check_line(
         /// What is wrong with it.
         what: &'static str,
     },
+}
+
+/// Checks that `joints` are the skeleton's and that each is below the one before.
+pub(crate) fn check_line(
+    skeleton: &Skeleton,
+    joints: impl IntoIterator<Item = JointId>,
+) -> Result<(), IkError> {
+    let mut above: Option<JointId> = None;
+    for joint in joints {
+        if joint.index() >= skeleton.len() {
+            return Err(IkError::NoJoint {
+                joint: joint.index(),
+            });
+        }
+        if let Some(ancestor) = above
+            && !skeleton.is_below(joint, ancestor)
+        {
+            return Err(IkError::NotBelow {
+                joint: joint.index(),
+                ancestor: ancestor.index(),
+            });
+        }
+        above = Some(joint);
+    }
+    Ok(())
 }

@@ -61,11 +61,16 @@ impl Frame {
             && (det * det - cube).abs() <= EVEN * cube
             && cube > f32::MIN_POSITIVE;
         let scale = 1_f32.copysign(det) / xx.sqrt();
-        is_even.then(|| Self {
-            x: x * scale,
-            y: y * scale,
-            z: z * scale,
-        })
+        // No closure: it would be one function for two joints, and its result would pass through memory.
+        if is_even {
+            Some(Self {
+                x: x * scale,
+                y: y * scale,
+                z: z * scale,
+            })
+        } else {
+            None
+        }
     }
 
     /// The axes of `joint`, orthonormalised x first (Gram-Schmidt); x and y times the sign of the determinant.

@@ -123,6 +123,13 @@ impl JointModel {
         }
     }
 
+    /// The value after a turn in the joint's own frame, as near to it as the joint and its limits allow.
+    pub(crate) fn turned(&self, value: &JointValue, turn: &UnitQuaternion<f64>) -> JointValue {
+        let mut motion = self.motion(value);
+        motion.rotation = lie::normalized(motion.rotation.into_inner() * turn.into_inner());
+        self.clamp(&self.value(&motion))
+    }
+
     /// The value nearest to `value` within the limits; what is within them comes back to the bit.
     pub(crate) fn clamp(&self, value: &JointValue) -> JointValue {
         match (self, value) {

@@ -217,8 +217,8 @@ fn fifty_thousand_random_reaches_hit_within_rounding() {
         let outcome = limb.reach(random.on_sphere() * distance);
         worst = worst.max(outcome.residual);
     }
-    // Two rotations and their products: some twenty roundings of half an epsilon.
-    assert!(worst < 10.0 * f32::EPSILON * 1.7, "{worst}");
+    // Two rotations and their products: some thirty roundings of half an epsilon.
+    assert!(worst < 16.0 * f32::EPSILON * 1.7, "{worst}");
 }
 
 #[test]
