@@ -30,15 +30,59 @@
 //! ```
 
 mod arc;
+pub mod batch;
+pub mod bend_plane;
+pub mod ccd;
+mod cholesky;
+pub mod configuration;
+mod correlation;
+pub mod damped_least_squares;
+mod descent;
 mod error;
 pub mod foot;
 mod frame;
+pub mod gauss_newton;
+pub mod goal;
+pub mod gradient;
+pub mod jacobian;
+mod joint_model;
+pub mod levenberg_marquardt;
+mod lie;
 pub mod look_at;
+pub mod mechanism;
+pub mod obstacles;
+pub mod planar_arm;
+pub mod problem;
+pub mod report;
+mod rows;
+mod skeleton_map;
+pub mod spine_look;
+pub mod spline;
+mod system;
+pub mod three_bone;
 pub mod two_bone;
 
+pub use batch::IkBatch;
+pub use bend_plane::BendPlane;
+pub use ccd::Ccd;
+pub use configuration::{Configuration, JointValue};
+pub use damped_least_squares::DampedLeastSquares;
 pub use error::IkError;
 pub use foot::{Foot, FootContact, FootPlant, Ground};
-pub use look_at::LookAt;
+pub use gauss_newton::GaussNewton;
+pub use goal::{Goal, GoalKind};
+pub use gradient::Gradient;
+pub use jacobian::Jacobian;
+pub use levenberg_marquardt::{LevenbergMarquardt, SearchOptions};
+pub use look_at::{LookAt, LookAtGoal};
+pub use mechanism::{Frames, Mechanism, MechanismJoint};
+pub use obstacles::{Limb, Obstacles};
+pub use planar_arm::{Elbow, PlanarArm};
+pub use problem::{IkProblem, IkSolver, PointMass, Posture};
+pub use report::{IkReport, IkStatus, Residual};
+pub use spine_look::{SpineJoint, SpineLook};
+pub use spline::{SplineGoal, SplineIk, SplinePath};
+pub use three_bone::ThreeBone;
 pub use two_bone::{TwoBone, TwoBoneGoal};
 
 /// What a solve came to.
