@@ -34,6 +34,8 @@ pub(crate) struct Rows {
     pub(crate) errors: Vec<f64>,
     pub(crate) loads: Vec<Load>,
     pub(crate) entries: Vec<Entry>,
+    /// Rows of inequalities that hold, by how much, weighted: they cost nothing until a step would use that up.
+    pub(crate) slacks: Vec<(usize, f64)>,
     /// One a goal.
     pub(crate) residuals: Vec<Residual>,
     /// The tangent step from the preferred posture; empty if there is none.
@@ -55,6 +57,7 @@ impl Rows {
         self.errors.clear();
         self.loads.clear();
         self.entries.clear();
+        self.slacks.clear();
         self.residuals.clear();
         self.penetration = 0.0;
         for goal in problem.goals {
@@ -161,14 +164,24 @@ impl Rows {
                 let at = placed(frames.get(joint), point);
                 let off = at - from;
                 let distance = off.norm();
-                let error = distance - distance.clamp(range[0], range[1]);
                 let away = if distance > 0.0 {
                     off / distance
                 } else {
                     Vector3::x()
                 };
+                let [low, high] = range;
+                let error = if low == high {
+                    self.along(joint, at, away, distance - low, weight)
+                } else {
+                    let near = self.above(joint, at, away, distance - low, weight);
+                    if high < f64::INFINITY {
+                        near.max(self.above(joint, at, -away, high - distance, weight))
+                    } else {
+                        near
+                    }
+                };
                 Residual {
-                    position: self.along(joint, at, away, error, weight),
+                    position: error,
                     rotation: 0.0,
                 }
             }
@@ -182,9 +195,13 @@ impl Rows {
                 let at = placed(frames.get(joint), point);
                 let normal = normal.normalize();
                 let height = normal.dot(&at) - offset;
-                let error = if one_sided { height.min(0.0) } else { height };
+                let error = if one_sided {
+                    self.above(joint, at, normal, height, weight)
+                } else {
+                    self.along(joint, at, normal, height, weight)
+                };
                 Residual {
-                    position: self.along(joint, at, normal, error, weight),
+                    position: error,
                     rotation: 0.0,
                 }
             }
@@ -288,8 +305,8 @@ impl Rows {
         }
     }
 
-    /// One row for a motion of `at` along a unit direction; nothing where that direction does not count.
-    pub(crate) fn along(
+    /// One row for a motion of `at` along a unit direction; the size of its error.
+    fn along(
         &mut self,
         joint: usize,
         at: Vector3<f64>,
@@ -297,12 +314,29 @@ impl Rows {
         error: f64,
         weight: f64,
     ) -> f64 {
-        if error != 0.0 && weight > 0.0 {
+        if weight > 0.0 {
             let force = direction * weight;
             let row = self.push(error * weight);
             self.pull(row, joint, None, at.cross(&force), force);
         }
         error.abs()
+    }
+
+    /// One row for `gap` ≥ 0, which a motion of `at` along a unit direction widens; by how much it fails.
+    pub(crate) fn above(
+        &mut self,
+        joint: usize,
+        at: Vector3<f64>,
+        direction: Vector3<f64>,
+        gap: f64,
+        weight: f64,
+    ) -> f64 {
+        if weight > 0.0 {
+            let force = direction * weight;
+            let row = self.push_gap(gap * weight);
+            self.pull(row, joint, None, at.cross(&force), force);
+        }
+        (-gap).max(0.0)
     }
 
     fn centre_of_mass(
@@ -435,8 +469,17 @@ impl Rows {
         }
     }
 
+    /// A new row of an inequality.
+    pub(crate) fn push_gap(&mut self, gap: f64) -> usize {
+        let row = self.push(gap.min(0.0));
+        if gap > 0.0 {
+            self.slacks.push((row, gap));
+        }
+        row
+    }
+
     /// A new row.
-    pub(crate) fn push(&mut self, error: f64) -> usize {
+    fn push(&mut self, error: f64) -> usize {
         self.errors.push(error);
         self.errors.len() - 1
     }
