@@ -7,7 +7,7 @@ use crate::system::System;
 use crate::{Configuration, IkProblem, IkReport, IkStatus};
 
 /// A gradient this small, weighted metres a rad, is none.
-pub(crate) const STATIONARY: f64 = 1e-9;
+pub(crate) const STATIONARY: f64 = 4e-9;
 
 /// Iterations without a better iterate after which a plain descent gives up.
 const PATIENCE: u32 = 30;
@@ -21,6 +21,8 @@ pub(crate) struct Descent {
     pub(crate) current: Configuration,
     pub(crate) candidate: Configuration,
     pub(crate) best: Configuration,
+    /// Where to return to.
+    pub(crate) anchor: Configuration,
     pub(crate) best_cost: f64,
     pub(crate) iterations: u32,
 }
@@ -34,6 +36,7 @@ impl Default for Descent {
             current: none(),
             candidate: none(),
             best: none(),
+            anchor: none(),
             best_cost: f64::INFINITY,
             iterations: 0,
         }
@@ -92,7 +95,7 @@ impl Descent {
 
     pub(crate) fn keep_best(&mut self) {
         let cost = self.cost();
-        if cost < self.best_cost {
+        if cost <= self.best_cost {
             self.best_cost = cost;
             self.best.assign(&self.current);
         }

@@ -46,6 +46,8 @@ pub struct Jacobian {
     twists: Vec<Twist>,
     /// One a degree of freedom, each of as many numbers as there are errors.
     pub(crate) columns: Vec<f64>,
+    /// The rows of the slacks, taken out of the columns; n numbers each.
+    pub(crate) slack_rows: Vec<f64>,
     /// The rows between which a column is not zero.
     pub(crate) spans: Vec<(usize, usize)>,
 }
@@ -64,6 +66,8 @@ impl Jacobian {
     }
 
     /// The errors, m: each goal's in turn, then what the obstacles add; times their weights, rotations in metres.
+    ///
+    /// An inequality that holds is a row of zeros.
     pub fn errors(&self) -> &[f64] {
         &self.rows.errors
     }
@@ -140,8 +144,31 @@ impl Jacobian {
             self.columns[entry.dof * count + entry.row] += entry.value;
             widen(&mut self.spans[entry.dof], entry.row);
         }
+        self.slack_rows.clear();
+        for (row, _) in &self.rows.slacks {
+            for entry in self.columns[*row..].iter_mut().step_by(count) {
+                self.slack_rows.push(std::mem::take(entry));
+            }
+        }
         for span in self.spans.iter_mut().filter(|span| span.1 == 0) {
             *span = (0, 0);
+        }
+    }
+
+    /// Puts the row of a slack back into the columns, or takes it out again.
+    pub(crate) fn set_slack(&mut self, slack: usize, is_active: bool) {
+        let (count, dof) = (self.rows.errors.len(), self.twists.len());
+        let row = self.rows.slacks[slack].0;
+        let values = &self.slack_rows[slack * dof..(slack + 1) * dof];
+        let entries = self.columns[row..].iter_mut().step_by(count);
+        for ((entry, value), span) in entries.zip(values).zip(&mut self.spans) {
+            *entry = if is_active { *value } else { 0.0 };
+            if *value != 0.0 {
+                if span.1 == 0 {
+                    span.0 = row;
+                }
+                widen(span, row);
+            }
         }
     }
 
@@ -153,7 +180,7 @@ impl Jacobian {
     ) {
         let count = self.rows.errors.len();
         let columns = &mut self.columns[dofs.start * count..dofs.end * count];
-        let spans = &mut self.spans[dofs];
+        let spans = &mut self.spans[dofs.clone()];
         let first = spans.iter().map(|span| span.0).min().unwrap_or(0);
         let end = spans.iter().map(|span| span.1).max().unwrap_or(0);
         spans.fill((first, end));
@@ -162,6 +189,12 @@ impl Jacobian {
             for (j, value) in matrix.tr_mul(&old).iter().enumerate() {
                 columns[j * count + row] = *value;
             }
+        }
+        let dof = self.twists.len();
+        for row in self.slack_rows.chunks_exact_mut(dof) {
+            let part = &mut row[dofs.clone()];
+            let new = matrix.tr_mul(&SVector::<f64, N>::from_column_slice(part));
+            part.copy_from_slice(new.as_slice());
         }
     }
 }

@@ -13,6 +13,9 @@ use crate::lie;
 /// An angle this near to half a turn or a whole one, rad, is that: limits are single precision.
 const ROUNDING: f64 = 1e-6;
 
+/// A swing or twist this far beyond its limit, rad, is on it: it was computed.
+const ROUNDINGS: f64 = 1e-12;
+
 /// A joint limit with its axes and ranges widened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum JointModel {
@@ -143,7 +146,13 @@ impl JointModel {
                 JointValue::Distance(distance),
             ) => JointValue::Distance(distance.clamp(*low, *high)),
             (Self::Universal(turns), JointValue::Swing(swing)) => {
-                JointValue::Swing(turns.nearest_swing(*swing))
+                let nearest = turns.nearest_swing(*swing);
+                // What was put on the edge is beyond it by roundings, at times.
+                if (nearest - swing).norm() < ROUNDINGS {
+                    *value
+                } else {
+                    JointValue::Swing(nearest)
+                }
             }
             (Self::Ball(turns), JointValue::Rotation(rotation)) => {
                 let (swing, twist) = turns.split(*rotation);
@@ -153,7 +162,7 @@ impl JointModel {
                 let off = (nearest_swing - swing)
                     .norm()
                     .max((nearest_twist - twist).abs());
-                if off < 1e-12 || (off - TAU).abs() < 1e-12 {
+                if off < ROUNDINGS || (off - TAU).abs() < ROUNDINGS {
                     *value
                 } else {
                     JointValue::Rotation(turns.join(nearest_swing, nearest_twist))

@@ -1,8 +1,14 @@
-//! Inverse kinematics: analytic two-bone limbs and look-at, in model space on a pose and its globals.
+//! Inverse kinematics: analytic limbs and look-at on a pose, and numeric solvers for whole bodies and machines.
 //!
-//! A solver is a small validated value that many actors share; a solve edits the local rotations of its joints and brings
-//! the globals of everything below up to date, so that pose and globals agree before and after. Bone lengths never
-//! change. A goal out of reach is an answer, reported by [`Outcome`]: a straight leg, not an error. Nothing allocates.
+//! **Analytic**, in model space on a pose and its globals: [`TwoBone`], [`LookAt`] and [`FootPlant`]. A solver is a small
+//! validated value that many actors share; a solve edits the local rotations of its joints and brings the globals of
+//! everything below up to date, so that pose and globals agree before and after. Bone lengths never change. A goal out of
+//! reach is an answer, reported by [`Outcome`]: a straight leg, not an error. Nothing allocates.
+//!
+//! **Numeric**, in double precision on a [`Mechanism`], a tree of joints with true degrees of freedom and limits: goals of
+//! many kinds in an [`IkProblem`], answered by an [`IkSolver`] with an [`IkReport`] that says what is left and what stood in
+//! the way. [`LevenbergMarquardt`] is the one to use; [`Gradient`], [`GaussNewton`] and [`DampedLeastSquares`] share its
+//! parts. [`IkBatch`] solves many at once. Limits hold exactly and answers are the same bits on any number of threads.
 //!
 //! ```
 //! use anim_ik::{TwoBone, TwoBoneGoal};
@@ -44,6 +50,7 @@ pub mod foot;
 mod frame;
 pub mod gauss_newton;
 pub mod goal;
+mod goal_rows;
 pub mod gradient;
 pub mod jacobian;
 mod joint_model;

@@ -88,27 +88,29 @@ impl Obstacles<'_> {
             };
             for limb in self.limbs {
                 let clear = limb.radius + self.margin;
-                if let Some((at, contact)) = nearest_along(&placed, ends(limb), clear) {
+                let ends = ends(limb);
+                if let Some((at, contact)) = nearest_along(&placed, ends, clear + ahead(ends)) {
                     let gap = f64::from(contact.distance) - clear;
                     let normal = contact.normal.cast();
-                    deepest =
-                        deepest.max(rows.along(limb.joint, at, normal, gap.min(0.0), self.weight));
+                    let depth = rows.above(limb.joint, at, normal, gap, self.weight);
+                    deepest = deepest.max(depth);
                 }
             }
         }
         for pair in self.pairs {
             let [a, b] = pair.map(|limb| &self.limbs[limb]);
-            let (at_a, at_b) = nearest_points(ends(a), ends(b));
+            let (ends_a, ends_b) = (ends(a), ends(b));
+            let (at_a, at_b) = nearest_points(ends_a, ends_b);
             let off = at_a - at_b;
             let distance = off.norm();
             let gap = distance - a.radius - b.radius - self.margin;
-            if gap < 0.0 {
+            if gap < ahead(ends_a).max(ahead(ends_b)) {
                 let away = if distance > 0.0 {
                     off / distance
                 } else {
                     Vector3::x()
                 };
-                let row = rows.push(gap * self.weight);
+                let row = rows.push_gap(gap * self.weight);
                 let force = away * self.weight;
                 rows.pull(row, a.joint, None, at_a.cross(&force), force);
                 rows.pull(row, b.joint, None, at_b.cross(&-force), -force);
@@ -117,6 +119,11 @@ impl Obstacles<'_> {
         }
         deepest
     }
+}
+
+/// How far a step is looked ahead for what it might run into: half the limb's length, what it sweeps in half a radian.
+fn ahead([start, end]: [Vector3<f64>; 2]) -> f64 {
+    0.5 * (end - start).norm()
 }
 
 /// Steps of the golden section: the last interval is a ten-thousandth of the limb.

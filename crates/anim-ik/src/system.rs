@@ -1,6 +1,7 @@
 //! The bounded linear system of one step: what to solve for, and where joints must stop.
 //!
-//! Around a configuration the problem is min ½|e + J y|² + ½ Σ dᵢ (φᵢ + yᵢ)² with bounds on every yᵢ. Steps y are in the
+//! Around a configuration the problem is min ½|e + J y|² + ½ Σ dᵢ (φᵢ + yᵢ)² with bounds on every yᵢ, where rows of
+//! inequalities count only as far as they fail. Steps y are in the
 //! coordinates in which limits are simple: a limited ball is turned into its swing, along and across the edge of its
 //! ellipse, and its twist. Every solver of this crate takes its steps here.
 
@@ -15,6 +16,9 @@ use crate::{Configuration, IkProblem, Jacobian, JointValue, cholesky};
 
 /// A swing within this part of the ellipse's edge stands on it: what was put there comes apart with a few roundings.
 const EDGE: f64 = 1e-9;
+
+/// Solutions of one step at most, each with what the last one would break.
+const PASSES: usize = 3;
 
 /// Rad or metres at most, to either side.
 const KICK: f32 = 0.1;
@@ -53,6 +57,8 @@ pub(crate) struct System {
     matrix: Vec<f64>,
     right: Vec<f64>,
     places: Vec<usize>,
+    /// Slacks that the step being solved for would overdraw.
+    active: Vec<usize>,
 }
 
 impl System {
@@ -167,31 +173,57 @@ impl System {
 
     /// Sets `step` to the minimum with a damping of `mu` on every number, each bound heeded; false if there is none.
     ///
-    /// What the first solution would take beyond a bound is put on it, the rest is solved again, then clamped.
+    /// What a solution would take beyond a bound is put on it, an inequality it would break becomes a row, and the rest is
+    /// solved again, twice at most, then clamped.
     pub(crate) fn solve(&mut self, mu: f64) -> bool {
         self.step.fill(0.0);
         self.release();
-        let mut held = false;
-        for pass in 0..2 {
-            if !self.solve_free(mu, held) {
-                return false;
-            }
-            held = false;
-            for dof in 0..self.step.len() {
-                let bounded = self.bounded(dof, self.step[dof]);
-                if bounded != self.step[dof] {
-                    self.step[dof] = bounded;
-                    if pass == 0 {
-                        self.free[dof] = false;
-                        held = true;
-                    }
-                }
-            }
-            if !held {
+        self.active.clear();
+        let mut is_solved = true;
+        for pass in 0..PASSES {
+            is_solved = self.solve_free(mu);
+            let is_last = pass + 1 == PASSES;
+            if !is_solved || !(self.hold_at_bounds(is_last) | self.meet_inequalities()) {
                 break;
             }
         }
-        true
+        for slack in self.active.drain(..) {
+            self.jacobian.set_slack(slack, false);
+        }
+        is_solved
+    }
+
+    /// Puts what is beyond a bound on it; true if there was any. In the last pass nothing is held for another.
+    fn hold_at_bounds(&mut self, is_last: bool) -> bool {
+        let mut is_any = false;
+        for dof in 0..self.step.len() {
+            let bounded = self.bounded(dof, self.step[dof]);
+            if bounded != self.step[dof] {
+                self.step[dof] = bounded;
+                self.free[dof] = is_last;
+                is_any = true;
+            }
+        }
+        is_any
+    }
+
+    /// Takes up the inequalities that hold now and would not after the step; true if there were any.
+    fn meet_inequalities(&mut self) -> bool {
+        let before = self.active.len();
+        for slack in 0..self.jacobian.rows.slacks.len() {
+            if !self.active.contains(&slack) && self.shortfall(slack) > 0.0 {
+                self.active.push(slack);
+                self.jacobian.set_slack(slack, true);
+            }
+        }
+        self.active.len() > before
+    }
+
+    /// By how much the step overdraws a slack.
+    fn shortfall(&self, slack: usize) -> f64 {
+        let dof = self.step.len();
+        let row = &self.jacobian.slack_rows[slack * dof..(slack + 1) * dof];
+        -(self.jacobian.rows.slacks[slack].1 + dot(row, &self.step))
     }
 
     /// The step of steepest descent with the length that is best for the linear model: α = |g|² / |J g|², bounds heeded.
@@ -238,7 +270,10 @@ impl System {
             }
             sum -= self.gradient[dof] * y + 0.5 * self.diagonal[dof] * y * y;
         }
-        sum - 0.5 * dot(&self.image, &self.image)
+        let slacks = 0..self.jacobian.rows.slacks.len();
+        let overdrawn = slacks.map(|slack| self.shortfall(slack).max(0.0));
+        let overdrawn: f64 = overdrawn.map(|short| short * short).sum();
+        sum - 0.5 * (dot(&self.image, &self.image) + overdrawn)
     }
 
     /// Takes the step from `from`, the configuration the system is of; within limits, to `to`.
@@ -324,17 +359,19 @@ impl System {
     ///
     /// With D = (posture's second derivatives + μ) / flexibility², the step is −D⁻¹(r + Jᵀ w), where r is the part of the
     /// gradient that is not of rows and w = (I + J D⁻¹ Jᵀ)⁻¹ (e − J D⁻¹ r): no two large numbers cancel.
-    fn solve_free(&mut self, mu: f64, held: bool) -> bool {
+    fn solve_free(&mut self, mu: f64) -> bool {
         let count = self.jacobian.rows.errors.len();
         // The errors that the held part of the step leaves.
         self.image.clear();
         self.image.extend_from_slice(&self.jacobian.rows.errors);
-        if held {
-            for (dof, y) in self.step.iter().enumerate() {
-                if !self.free[dof] && *y != 0.0 {
-                    let (first, part) = self.jacobian.part(dof);
-                    axpy(&mut self.image[first..], *y, part);
-                }
+        for slack in &self.active {
+            let (row, gap) = self.jacobian.rows.slacks[*slack];
+            self.image[row] = gap;
+        }
+        for (dof, y) in self.step.iter().enumerate() {
+            if !self.free[dof] && *y != 0.0 {
+                let (first, part) = self.jacobian.part(dof);
+                axpy(&mut self.image[first..], *y, part);
             }
         }
         self.places.clear();
