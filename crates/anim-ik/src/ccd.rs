@@ -12,14 +12,30 @@
 //! ```
 //! use anim_ik::{Ccd, Goal, IkProblem, IkReport, IkSolver, IkStatus, Mechanism, MechanismJoint};
 //! use anim_math::Vec3;
-//! use anim_math::nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
+//! use anim_math::nalgebra::{Isometry3, Vector3};
+//! use anim_skeleton::{JointLimit, JointLimitSpec};
+//!
+//! let hinge = JointLimit::new(JointLimitSpec::Hinge { axis: Vec3::z(), range: [-1.5, 1.5] })?;
+//! let link = |n: usize| {
+//!     let at = Isometry3::translation(if n == 0 { 0.0 } else { 0.3 }, 0.0, 0.0);
+//!     MechanismJoint::new(n.checked_sub(1), at, hinge)
+//! };
+//! let mechanism = Mechanism::new((0..6).map(link).collect())?;
+//! let goals = [Goal::position(5, Vector3::new(0.4, 0.9, 0.0))];
+//! let (mut configuration, mut report) = (mechanism.rest(), IkReport::default());
+//! let status = Ccd::new(50).solve(&IkProblem::new(&mechanism, &goals), &mut configuration, &mut report);
+//! assert_eq!(status, IkStatus::Reached);
+//! assert!(mechanism.is_within(&configuration));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use anim_math::nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use crate::correlation::Correlation;
 use crate::descent::Descent;
 use crate::joint_model::JointModel;
-use crate::{
-    Configuration, Goal, GoalKind, IkProblem, IkReport, IkSolver, IkStatus, JointValue, lie,
-};
+use crate::stride::Stride;
+use crate::{Configuration, Goal, GoalKind, IkProblem, IkReport, IkSolver, IkStatus, lie};
 
 /// Cyclic coordinate descent for position, orientation, pose and aim goals; it does not work toward others, but reports
 /// them.
@@ -36,6 +52,7 @@ pub struct Ccd {
     pub uncurl: f64,
     work: Descent,
     carried: Vec<Carried>,
+    stride: Stride,
 }
 
 /// A pass in which no joint turns further, rad, changes nothing.
@@ -65,16 +82,19 @@ impl Ccd {
             uncurl: 0.5,
             work: Descent::default(),
             carried: Vec::new(),
+            stride: Stride::default(),
         }
     }
 
     fn run(&mut self, problem: &IkProblem<'_>) -> IkStatus {
+        self.stride.reset();
         let mut is_nudged = false;
         for _ in 0..self.max_iterations {
             if self.work.is_reached(problem) {
                 return IkStatus::Reached;
             }
             self.lift(problem);
+            self.stride.begin(&self.work);
             let mut largest = 0.0_f64;
             for joint in (0..problem.mechanism.len()).rev() {
                 largest = largest.max(self.turn(problem, joint));
@@ -84,10 +104,11 @@ impl Ccd {
                     return IkStatus::Stalled;
                 }
                 is_nudged = true;
-                self.nudge(problem);
+                nudge(problem, &mut self.work.current);
             }
             self.work.evaluate(problem);
             self.work.iterations += 1;
+            self.stride.go_on(problem, &mut self.work);
         }
         if self.work.is_reached(problem) {
             IkStatus::Reached
@@ -138,7 +159,17 @@ impl Ccd {
         share *= least;
         let model = &problem.mechanism.models()[joint];
         let value = self.work.current.values()[joint];
-        let next = self.stepped(model, &value, &frame, &pull, share);
+        let next = match model {
+            JointModel::Prismatic { axis, .. } => {
+                let way = (frame.rotation * axis).dot(&pull.shift());
+                model.clamp(&value.plus(&[way * share]))
+            }
+            _ => {
+                let most = self.most_turn;
+                let step = |angle: f64| (angle * share).clamp(-most, most);
+                pull.turns.improve(model, &value, &frame.rotation, step)
+            }
+        };
         let motion = model.motion(&value).inverse() * model.motion(&next);
         // From the old place of what hangs on the joint to the new one, in model space.
         let delta = frame * motion * frame.inverse();
@@ -156,7 +187,11 @@ impl Ccd {
         }
         // A projection onto limits may undo more than the turn gained.
         let is_better = after < before;
-        for carried in self.carried.iter_mut().filter(|carried| moved_by_it(carried)) {
+        for carried in self
+            .carried
+            .iter_mut()
+            .filter(|carried| moved_by_it(carried))
+        {
             if is_better {
                 carried.frame = moved(carried);
             }
@@ -168,55 +203,6 @@ impl Ccd {
         }
         self.work.current.values_mut()[joint] = next;
         motion.rotation.angle() + motion.translation.vector.norm()
-    }
-
-    /// The value of a joint after `share` of its best step, within limits.
-    fn stepped(
-        &self,
-        model: &JointModel,
-        value: &JointValue,
-        frame: &Isometry3<f64>,
-        pull: &Pull,
-        share: f64,
-    ) -> JointValue {
-        let step = |angle: f64| (angle * share).clamp(-self.most_turn, self.most_turn);
-        match model {
-            JointModel::Fixed => *value,
-            JointModel::Hinge { axis, .. } => {
-                let angle = pull.turns.angle_about(&(frame.rotation * axis));
-                model.clamp(&value.plus(&[step(angle)]))
-            }
-            JointModel::Prismatic { axis, .. } => {
-                let way = (frame.rotation * axis).dot(&pull.shift());
-                model.clamp(&value.plus(&[way * share]))
-            }
-            _ => match pull.turns.best_turn() {
-                Some((axis, angle)) => {
-                    let own = frame.rotation.inverse() * axis;
-                    model.turned(value, &lie::exp(own * step(angle)))
-                }
-                None => *value,
-            },
-        }
-    }
-
-    /// Turns all joints of the goals' chains a little, one way and the other: a straight limb whose target lies in its line
-    /// does not bend otherwise.
-    fn nudge(&mut self, problem: &IkProblem<'_>) {
-        for goal in problem.goals {
-            let joints = joint_of(&goal.kind).into_iter();
-            for joint in joints.flat_map(|joint| problem.mechanism.ancestry(joint)) {
-                let stiffness = problem.stiffness.get(joint).copied().unwrap_or(0.0);
-                let model = &problem.mechanism.models()[joint];
-                let angle = if joint % 2 == 0 { NUDGE } else { -0.7 * NUDGE } * (1.0 - stiffness);
-                let value = &mut self.work.current.values_mut()[joint];
-                *value = match model {
-                    JointModel::Hinge { .. } => model.clamp(&value.plus(&[angle])),
-                    JointModel::Fixed | JointModel::Prismatic { .. } => *value,
-                    _ => model.turned(value, &lie::exp(Vector3::new(angle, 0.4 * angle, 0.7 * angle))),
-                };
-            }
-        }
     }
 }
 
@@ -235,8 +221,27 @@ impl IkSolver for Ccd {
     }
 }
 
+/// Turns all joints of the goals' chains a little, one way and the other: a straight limb whose target lies in its line does
+/// not bend otherwise.
+pub(crate) fn nudge(problem: &IkProblem<'_>, configuration: &mut Configuration) {
+    for goal in problem.goals {
+        let joints = joint_of(&goal.kind).into_iter();
+        for joint in joints.flat_map(|joint| problem.mechanism.ancestry(joint)) {
+            let stiffness = problem.stiffness.get(joint).copied().unwrap_or(0.0);
+            let model = &problem.mechanism.models()[joint];
+            let angle = if joint % 2 == 0 { NUDGE } else { -0.7 * NUDGE } * (1.0 - stiffness);
+            let value = &mut configuration.values_mut()[joint];
+            *value = match model {
+                JointModel::Hinge { .. } => model.clamp(&value.plus(&[angle])),
+                JointModel::Fixed | JointModel::Prismatic { .. } => *value,
+                _ => model.turned(value, &lie::exp(Vector3::new(1.0, 0.4, 0.7) * angle)),
+            };
+        }
+    }
+}
+
 /// The joint that a goal moves, if it is of a kind that this solver knows.
-fn joint_of(kind: &GoalKind) -> Option<usize> {
+pub(crate) fn joint_of(kind: &GoalKind) -> Option<usize> {
     match *kind {
         GoalKind::Position { joint, .. }
         | GoalKind::Orientation { joint, .. }
@@ -265,9 +270,7 @@ impl Pull {
         if let Some((now, target, weight)) = rotation_of(goal, frame) {
             // |Σ Δ axis|² is twice the squared angle.
             let weight = weight * scale * scale * 0.5;
-            for axis in [Vector3::x(), Vector3::y(), Vector3::z()] {
-                self.turns.add(now * axis, target * axis, weight);
-            }
+            self.turns.add_rotation(&now, &target, weight);
         }
         if let Some((now, target, weight)) = direction_of(goal, frame) {
             self.turns.add(now, target, weight * scale * scale);
@@ -301,9 +304,15 @@ fn squared_error(goal: &Goal, scale: f64, frame: &Isometry3<f64>) -> f64 {
 }
 
 /// A goal's point, where it should be, and its weight; axes that count less lie less far away.
-fn position_of(goal: &Goal, frame: &Isometry3<f64>) -> Option<(Vector3<f64>, Vector3<f64>, f64)> {
+pub(crate) fn position_of(
+    goal: &Goal,
+    frame: &Isometry3<f64>,
+) -> Option<(Vector3<f64>, Vector3<f64>, f64)> {
     let (at, target) = match goal.kind {
-        GoalKind::Position { point, target, .. } => ((frame * Translation3::from(point)).translation.vector, target),
+        GoalKind::Position { point, target, .. } => (
+            (frame * Translation3::from(point)).translation.vector,
+            target,
+        ),
         GoalKind::Pose { tool, target, .. } => {
             let at = (frame * tool).translation.vector;
             (at, target.translation.vector)
@@ -318,7 +327,7 @@ fn position_of(goal: &Goal, frame: &Isometry3<f64>) -> Option<(Vector3<f64>, Vec
 }
 
 /// A goal's rotation, what it should be, and its weight.
-fn rotation_of(
+pub(crate) fn rotation_of(
     goal: &Goal,
     frame: &Isometry3<f64>,
 ) -> Option<(UnitQuaternion<f64>, UnitQuaternion<f64>, f64)> {

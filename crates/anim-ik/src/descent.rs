@@ -21,6 +21,8 @@ pub(crate) struct Descent {
     pub(crate) current: Configuration,
     pub(crate) candidate: Configuration,
     pub(crate) best: Configuration,
+    /// Where to return to.
+    pub(crate) anchor: Configuration,
     pub(crate) best_cost: f64,
     pub(crate) iterations: u32,
 }
@@ -34,6 +36,7 @@ impl Default for Descent {
             current: none(),
             candidate: none(),
             best: none(),
+            anchor: none(),
             best_cost: f64::INFINITY,
             iterations: 0,
         }

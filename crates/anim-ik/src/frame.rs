@@ -162,8 +162,13 @@ const EVEN: f32 = 1e-5;
 /// The axes of `joint` in model space, scaled as they are.
 #[inline(always)]
 fn columns(globals: &Globals, joint: JointId) -> [Vec3; 3] {
+    // No closure for the three: it would be a function of its own, called twice by whoever needs two frames.
     let [r0, r1, r2, _] = &globals.slots()[joint.index()].0;
-    [0, 1, 2].map(|column| Vec3::new(r0[column], r1[column], r2[column]))
+    [
+        Vec3::new(r0[0], r1[0], r2[0]),
+        Vec3::new(r0[1], r1[1], r2[1]),
+        Vec3::new(r0[2], r1[2], r2[2]),
+    ]
 }
 
 /// Where `joint` is in model space.

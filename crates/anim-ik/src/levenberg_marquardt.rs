@@ -91,14 +91,23 @@ impl LevenbergMarquardt {
     }
 
     /// Follows one start down. An impatient descent gives up where it stops gaining ground.
-    fn descend(&mut self, problem: &IkProblem<'_>, start: u32, impatient: bool) -> IkStatus {
+    fn descend(&mut self, problem: &IkProblem<'_>, impatient: bool) -> IkStatus {
+        let status = self.follow(problem, impatient);
+        if self.work.is_reached(problem) {
+            IkStatus::Reached
+        } else {
+            status
+        }
+    }
+
+    /// The steps of a descent, until it ends for one reason or another.
+    fn follow(&mut self, problem: &IkProblem<'_>, impatient: bool) -> IkStatus {
         let is_all_hard = problem.is_all_hard();
         let work = &mut self.work;
         let mut damping = self.options.damping;
         let mut milestone = work.cost();
         let mut foretold = f64::INFINITY;
         let mut is_derived = false;
-        let mut is_kicked = false;
         for iteration in 0..self.options.max_iterations {
             let cost = work.cost();
             let is_reached = work.is_reached(problem);
@@ -115,21 +124,7 @@ impl LevenbergMarquardt {
                 work.system.derive(problem, &work.current);
                 is_derived = true;
                 if work.system.free_gradient() <= STATIONARY {
-                    if iteration > 0 || is_kicked || is_reached {
-                        return IkStatus::Infeasible;
-                    }
-                    // A straight limb with a goal on its line: no first-order step helps, and yet it is no minimum.
-                    is_kicked = true;
-                    work.system
-                        .kick(&mut Random::new(self.options.seed, u64::MAX, start));
-                    work.system
-                        .apply(problem, &work.current, &mut work.candidate);
-                    std::mem::swap(&mut work.current, &mut work.candidate);
-                    work.evaluate(problem);
-                    is_derived = false;
-                    milestone = work.cost();
-                    work.iterations += 1;
-                    continue;
+                    return IkStatus::Infeasible;
                 }
             }
             work.iterations += 1;
@@ -147,7 +142,7 @@ impl LevenbergMarquardt {
             if decrease > 1e-4 * foretold || (is_noise && decrease >= -NOISE * cost) {
                 std::mem::swap(&mut work.current, &mut work.candidate);
                 std::mem::swap(&mut work.system.jacobian.rows, &mut work.trial);
-                if is_noise {
+                if is_noise && work.cost() <= work.best_cost * (1.0 + NOISE) {
                     // The cost no longer tells which is nearer to the minimum, the steps do.
                     work.best_cost = work.best_cost.max(work.cost());
                 }
@@ -166,6 +161,31 @@ impl LevenbergMarquardt {
             }
         }
         IkStatus::IterationLimit
+    }
+
+    /// Tries whether a stationary place is a minimum: from a small way off, does descent come back?
+    ///
+    /// A straight limb with a goal on its line is stationary and no minimum: only bending helps, and that in second order.
+    /// Without a lower cost everything is left as it was, so that joints no goal is about do not drift.
+    fn escape(&mut self, problem: &IkProblem<'_>) -> IkStatus {
+        let work = &mut self.work;
+        let cost = work.best_cost;
+        work.anchor.assign(&work.best);
+        work.current.assign(&work.best);
+        work.evaluate(problem);
+        work.system.derive(problem, &work.current);
+        work.system.kick(&mut Random::new(self.options.seed, 1, 0));
+        work.system
+            .apply(problem, &work.current, &mut work.candidate);
+        std::mem::swap(&mut work.current, &mut work.candidate);
+        work.evaluate(problem);
+        let status = self.descend(problem, false);
+        let work = &mut self.work;
+        if status != IkStatus::Reached && work.best_cost >= cost * (1.0 - 1e-6) {
+            work.best.assign(&work.anchor);
+            return IkStatus::Infeasible;
+        }
+        status
     }
 
     /// Moves to a random place, but for what is locked.
@@ -196,18 +216,21 @@ impl IkSolver for LevenbergMarquardt {
         }
         let restarts = self.options.restarts;
         let mut start = 0;
-        let mut status = self.descend(problem, start, restarts > 0);
+        let mut status = self.descend(problem, restarts > 0);
         while status != IkStatus::Reached && start < restarts {
             start += 1;
             self.restart(problem, start);
-            status = self.descend(problem, start, true);
+            status = self.descend(problem, true);
         }
         if status != IkStatus::Reached && restarts > 0 {
             // The best start, followed to its end.
             let work = &mut self.work;
             work.current.assign(&work.best);
             work.evaluate(problem);
-            status = self.descend(problem, restarts + 1, false);
+            status = self.descend(problem, false);
+        }
+        if status == IkStatus::Infeasible {
+            status = self.escape(problem);
         }
         status = self.work.finish(problem, status, configuration, report);
         report.restarts = start;

@@ -10,7 +10,7 @@ use crate::{Configuration, Goal, IkError, IkReport, IkStatus, Mechanism};
 pub struct Posture<'a> {
     /// Where joints would rather be: a rest pose, or the last frame's.
     pub target: &'a Configuration,
-    /// Factor on each joint's error, rad or metres: 1e-3 settles what goals leave open and moves them by a millionth.
+    /// Factor on each joint's error, rad or metres: 1e-4 settles what goals leave open and moves them by less than 1e-6.
     pub weight: f64,
 }
 
@@ -34,7 +34,7 @@ pub struct PointMass {
 /// let mechanism = Mechanism::new(joints)?;
 /// let (rest, goals) = (mechanism.rest(), [Goal::position(0, Vector3::x())]);
 /// let problem = IkProblem {
-///     posture: Some(Posture { target: &rest, weight: 1e-3 }),
+///     posture: Some(Posture { target: &rest, weight: 1e-4 }),
 ///     ..IkProblem::new(&mechanism, &goals)
 /// };
 /// problem.check()?;
