@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anim_asset::Document;
-use anim_engine::skeleton::ClipSpec;
+use anim_engine::skeleton::{ClipSpec, JointId, Skeleton};
 
 use crate::output::Failure;
 
@@ -61,6 +61,30 @@ pub(crate) fn clip<'a>(
         }
     };
     Ok(Some((index, &clips[index])))
+}
+
+/// The node that an option names: by name, or by number, `#3` or `3`.
+pub(crate) fn node(skeleton: &Skeleton, option: &str, wanted: &str) -> Result<JointId, Failure> {
+    let joints = || (0..skeleton.len()).map(|source| (source, skeleton.joint(source)));
+    let named = |(_, joint): &(usize, JointId)| skeleton.name(*joint) == Some(wanted);
+    let named: Vec<(usize, JointId)> = joints().filter(named).collect();
+    let number = wanted.strip_prefix('#').unwrap_or(wanted).parse::<usize>();
+    match (named.as_slice(), number) {
+        ([(_, one)], _) => Ok(*one),
+        ([], Ok(source)) if source < skeleton.len() => Ok(skeleton.joint(source)),
+        ([], _) => {
+            let message = format!("no node '{wanted}' among {}", skeleton.len());
+            Err(Failure::option(option, message))
+        }
+        (several, _) => {
+            let several: Vec<String> = several
+                .iter()
+                .map(|(source, _)| format!("#{source}"))
+                .collect();
+            let message = format!("'{wanted}' could be {}", several.join(", "));
+            Err(Failure::option(option, message))
+        }
+    }
 }
 
 fn label((index, clip): (usize, &ClipSpec)) -> String {

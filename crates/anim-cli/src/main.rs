@@ -1,13 +1,16 @@
 //! The binary `anim`: one verb a file, one contract for all.
 //!
 //! Every verb takes `--json` and then prints exactly one object on stdout. Diagnostics go to stderr, one a line, as
-//! `error: FILE: WHERE: WHAT`. Exit codes: 0 fine, 1 done with findings of severity error, 2 input or call unusable.
+//! `error: FILE: WHERE: WHAT`. Exit codes: 0 fine, 1 done with findings of severity error or goals
+//! not met, 2 input or call unusable.
 
 mod bake;
 mod check;
 mod compress;
 mod convert;
 mod demo;
+mod ik;
+mod ik_solve;
 mod info;
 mod input;
 mod output;
@@ -44,6 +47,8 @@ enum Verb {
     Render(render::Args),
     /// What clips take on disk, and at which error.
     Compress(compress::Args),
+    /// Goals solved on a posed character.
+    Ik(ik::Args),
     /// From one format to another.
     Convert(convert::Args),
     /// The built-in scene.
@@ -62,6 +67,7 @@ fn main() -> ExitCode {
         Verb::Play(args) => play::run(&args),
         Verb::Render(args) => render::run(&args),
         Verb::Compress(args) => compress::run(&args),
+        Verb::Ik(args) => ik::run(&args),
         Verb::Convert(args) => convert::run(&args),
         Verb::Demo(args) => demo::run(&args),
     };

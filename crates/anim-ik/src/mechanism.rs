@@ -90,8 +90,8 @@ impl Frames {
 /// A validated tree, or forest, of joints; parents precede children.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mechanism {
-    joints: Vec<MechanismJoint>,
-    models: Vec<JointModel>,
+    pub(crate) joints: Vec<MechanismJoint>,
+    pub(crate) models: Vec<JointModel>,
     /// J + 1 places.
     first_dof: Vec<usize>,
     pub(crate) skeleton: Option<SkeletonMap>,

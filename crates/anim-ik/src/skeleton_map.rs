@@ -127,6 +127,30 @@ impl Mechanism {
         Some(self.skeleton.as_ref()?.joints.get(joint)?.id)
     }
 
+    /// Takes the offsets of joints that only turn from `pose`, so that clips that move them, as those of toys and creatures
+    /// do, are met where they are; [`read`](Self::read) after it.
+    ///
+    /// A mechanism without a skeleton keeps its own. O(J); allocates nothing.
+    ///
+    /// # Panics
+    ///
+    /// If `pose` has another number of joints.
+    pub fn fit(&mut self, pose: &Pose) {
+        let Some(map) = &self.skeleton else { return };
+        assert_eq!(
+            pose.len(),
+            map.mechanism_from_skeleton.len(),
+            "a pose of the skeleton"
+        );
+        for ((spec, model), joint) in self.joints.iter_mut().zip(&self.models).zip(&map.joints) {
+            let offset = pose.translation(joint.id);
+            if !model.translates() && offset.iter().all(|v| v.is_finite()) {
+                let offset = joint.metric_from_local * offset.cast::<f64>();
+                spec.parent_from_joint.translation = Translation3::from(offset);
+            }
+        }
+    }
+
     /// Takes each joint's value from `pose`, the nearest its kind of joint can do, and the base from what is above.
     ///
     /// Limits are not looked at: solvers clamp what they start from. A mechanism without a skeleton reads nothing.

@@ -8,6 +8,7 @@
 
 mod compress;
 mod contract;
+mod ik;
 mod oracle;
 mod run;
 mod shared_files;
