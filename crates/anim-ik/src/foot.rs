@@ -39,6 +39,7 @@
 use anim_math::{Affine, Quat, Transform, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 
+use crate::foot_lock::smoothstep;
 use crate::{TwoBone, TwoBoneGoal};
 
 /// The feet of a character.
@@ -170,7 +171,13 @@ impl FootPlant {
     }
 
     /// Moves the hips up by `rise`, m (down where negative), along model +Y.
-    fn lower_hips(&self, skeleton: &Skeleton, rise: f32, pose: &mut Pose, globals: &mut Globals) {
+    pub(crate) fn lower_hips(
+        &self,
+        skeleton: &Skeleton,
+        rise: f32,
+        pose: &mut Pose,
+        globals: &mut Globals,
+    ) {
         let parent = skeleton
             .parent(self.hips)
             .map_or(Affine::IDENTITY, |parent| globals.get(parent));
@@ -247,10 +254,4 @@ fn rest_height(skeleton: &Skeleton, joint: JointId) -> f32 {
         at = skeleton.parent(joint);
     }
     model_from_joint.translation.y
-}
-
-/// 0 below 0, 1 above 1, 3x² − 2x³ between.
-fn smoothstep(x: f32) -> f32 {
-    let x = x.clamp(0.0, 1.0);
-    x * x * (3.0 - 2.0 * x)
 }
