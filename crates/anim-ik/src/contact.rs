@@ -96,9 +96,10 @@ pub fn contacts(
 fn speed(points: &[Vec3], fps: f32, frame: usize) -> f32 {
     let (before, after) = (frame.saturating_sub(1), (frame + 1).min(points.len() - 1));
     let frames = (after - before).max(1) as f32;
-    let way = points[after] - points[before];
-    // A point that is nowhere makes no speed, and no speed is low.
-    (way + (points[frame] - points[frame])).norm() * fps / frames
+    if !points[frame].iter().all(|v| v.is_finite()) {
+        return f32::INFINITY;
+    }
+    (points[after] - points[before]).norm() * fps / frames
 }
 
 #[cfg(test)]

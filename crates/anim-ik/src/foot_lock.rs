@@ -69,7 +69,7 @@ impl Default for FootLockOptions {
         Self {
             contact: None,
             blend_frames: 4,
-            hip_frames: 6,
+            hip_frames: 12,
             reach: 0.99,
         }
     }
