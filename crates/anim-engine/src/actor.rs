@@ -19,7 +19,7 @@ pub const MAX_LAYERS: usize = 16;
 pub struct ActorLayer {
     /// Where its pose comes from.
     pub source: LayerSource,
-    /// Share of the blend; 0 is left out.
+    /// Share of the blend, of the pose as of the morph weights; 0, a negative one and one that is no number are left out.
     pub weight: f32,
 }
 
@@ -54,7 +54,7 @@ pub struct Actor {
     pub feet: Option<FootPlant>,
     /// The joint whose horizontal travel moves the actor instead of the pose, if set.
     pub root_motion: Option<JointId>,
-    /// Morph weights by surface, where no clip drives them.
+    /// Morph weights by surface, where no clip drives them; one that is missing or no number is that at rest.
     pub morph_weights: Vec<f32>,
     pub(crate) character: Arc<Character>,
     pub(crate) world_from_model: Affine,

@@ -1,7 +1,7 @@
 //! The four stages of a frame, each a function of one actor.
 
 use anim_math::{Affine, Vec3};
-use anim_skeleton::{Layer, Mode, blend};
+use anim_skeleton::{Layer, Mode, Passage, Wrap, blend};
 
 use crate::actor::{Actor, LayerSource, MAX_LAYERS};
 use crate::cloth::Body;
@@ -30,7 +30,6 @@ pub(crate) fn animate(actor: &mut Actor, dt: f32) {
     actor.fit_buffers();
     let character = &*actor.character;
     let skeleton = &character.skeleton;
-    actor.current_weights.copy_from_slice(&actor.morph_weights);
     for (layer, pose) in actor.layers.iter_mut().zip(&mut actor.layer_poses) {
         match &mut layer.source {
             LayerSource::Clip {
@@ -48,20 +47,13 @@ pub(crate) fn animate(actor: &mut Actor, dt: f32) {
                 }
                 let at = wrap.apply(*time, entry.clip.duration());
                 entry.clip.sample(at, pose);
-                for (range, track) in &entry.morphs {
-                    let sampled = &mut actor.sampled_weights[range.clone()];
-                    track.sample(at, sampled);
-                    let weight = layer.weight.clamp(0.0, 1.0);
-                    for (now, to) in actor.current_weights[range.clone()].iter_mut().zip(sampled) {
-                        *now = *now * (1.0 - weight) + *to * weight;
-                    }
-                }
             }
             LayerSource::Live(live) if live.len() == pose.len() => pose.copy_from(live),
             LayerSource::Live(_) => pose.copy_from(skeleton.rest()),
         }
     }
     mix(actor);
+    mix_weights(actor);
     actor.world_from_model = actor.placement;
     travel(actor);
 }
@@ -93,6 +85,51 @@ fn mix(actor: &mut Actor) {
     }
 }
 
+/// Mixes the morph weights of the layers by the shares that their poses have; the actor's own weights are those of the
+/// rest pose and of layers that have no curve.
+fn mix_weights(actor: &mut Actor) {
+    let Actor {
+        layers,
+        character,
+        morph_weights,
+        current_weights,
+        sampled_weights,
+        ..
+    } = actor;
+    let own = |(weight, rest): (usize, &f32)| match morph_weights.get(weight) {
+        Some(weight) if weight.is_finite() => *weight,
+        _ => *rest,
+    };
+    let own = || character.rest_weights.iter().enumerate().map(own);
+    let layers = layers.iter().take(MAX_LAYERS);
+    let layers = layers.filter(|layer| layer.weight > 0.0 && layer.weight.is_finite());
+    // In f64, where no sum of them is infinite.
+    let total: f64 = layers.clone().map(|layer| f64::from(layer.weight)).sum();
+    let rest_share = (1.0 - total).max(0.0) as f32;
+    for (now, own) in current_weights.iter_mut().zip(own()) {
+        *now = own * rest_share;
+    }
+    for layer in layers {
+        for (sampled, own) in sampled_weights.iter_mut().zip(own()) {
+            *sampled = own;
+        }
+        if let LayerSource::Clip {
+            clip, time, wrap, ..
+        } = &layer.source
+            && let Some(entry) = character.clips.get(*clip)
+        {
+            let at = wrap.apply(*time, entry.clip.duration());
+            for (range, track) in &entry.morphs {
+                track.sample(at, &mut sampled_weights[range.clone()]);
+            }
+        }
+        let share = (f64::from(layer.weight) / total.max(1.0)) as f32;
+        for (now, sampled) in current_weights.iter_mut().zip(&*sampled_weights) {
+            *now += sampled * share;
+        }
+    }
+}
+
 /// Root motion: what the root joint travels over the ground moves the actor, over any number of loops exactly.
 fn travel(actor: &mut Actor) {
     let (Some(root), Some(layer)) = (actor.root_motion, actor.layers.first()) else {
@@ -107,12 +144,15 @@ fn travel(actor: &mut Actor) {
     let Some(entry) = actor.character.clips.get(*clip) else {
         return;
     };
+    if root.index() >= entry.clip.joint_count() {
+        return;
+    }
     let duration = entry.clip.duration();
     let at = |time: f32| entry.clip.sample_joint(root, time).translation;
     let mut way = at(wrap.apply(*time, duration)) - at(0.0);
-    if *wrap == anim_skeleton::Wrap::Loop && duration > 0.0 {
-        let loops = (*time / f64::from(duration)).floor() as f32;
-        way += (at(duration) - at(0.0)) * loops;
+    if *wrap == Wrap::Loop {
+        let loops = Passage::new(0.0, *time, duration, *wrap).loops();
+        way += (at(duration) - at(0.0)) * loops as f32;
     }
     let model_from_parent = rest_above(&actor.character, root);
     let way_in_model = model_from_parent.transform_vector(way);
