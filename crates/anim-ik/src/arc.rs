@@ -50,6 +50,25 @@ impl Arc {
     }
 }
 
+/// The quaternion of the shortest arc between unit vectors, times a positive factor.
+///
+/// It is (1 + a · b, a × b). `None` where that cancels, toward opposite directions, and where one is not finite.
+#[inline(always)]
+pub(crate) fn arc(a: Vec3, b: Vec3) -> Option<Quaternion<f32>> {
+    let w = 1.0 + a.dot(&b);
+    let v = a.cross(&b);
+    (w > 0.125).then(|| Quaternion::new(w, v.x, v.y, v.z))
+}
+
+/// `vector` turned by the rotation whose quaternion is `q` times a factor; times the square of the factor.
+#[inline(always)]
+pub(crate) fn carried(q: Quaternion<f32>, vector: Vec3) -> Vec3 {
+    let v = q.imag();
+    v * (2.0 * v.dot(&vector))
+        + vector * (q.w * q.w - v.norm_squared())
+        + v.cross(&vector) * (2.0 * q.w)
+}
+
 /// The sum of directions that are nearly opposite, where their lengths, 1 but for rounding, tell.
 ///
 /// The half turns need from/|from| + to/|to|, which is s + to (|from|² − |to|²)/2 but for length; the difference of squares
@@ -87,6 +106,23 @@ impl Roll {
             (sine, norm + cosine)
         };
         Self { sine, cosine }
+    }
+
+    /// Its quaternion about the unit `axis`, times a positive factor.
+    #[inline(always)]
+    pub(crate) fn about(&self, axis: Vec3) -> Quaternion<f32> {
+        let v = axis * self.sine;
+        Quaternion::new(self.cosine, v.x, v.y, v.z)
+    }
+
+    /// This roll and another by `angle`, rad.
+    #[cold]
+    pub(crate) fn then(self, angle: f32) -> Self {
+        let (sine, cosine) = (libm::sinf(0.5 * angle), libm::cosf(0.5 * angle));
+        Self {
+            sine: self.sine * cosine + self.cosine * sine,
+            cosine: self.cosine * cosine - self.sine * sine,
+        }
     }
 
     /// The part `alpha` of it, the shorter way.

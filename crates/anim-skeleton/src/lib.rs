@@ -83,7 +83,7 @@ pub use events::{Crossed, Event, Events};
 pub use extract::{MotionReference, RootMotionOptions};
 pub use globals::Globals;
 pub use inertialize::Inertialization;
-pub use joint_limit::{JointLimit, JointLimitSpec, Swing};
+pub use joint_limit::{JointLimit, JointLimitSpec, Swing, Turns};
 pub use lod::SkeletonLod;
 pub use loop_closing::{LoopOptions, close_loop};
 pub use mask::{Mask, MaskSpec};
