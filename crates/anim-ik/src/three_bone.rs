@@ -33,7 +33,7 @@ use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 use serde::{Deserialize, Serialize};
 
 use crate::frame::{Frame, position};
-use crate::two_bone::{Limb, Way, eased};
+use crate::limb::{Limb, Way, eased};
 use crate::{BendPlane, IkError, Outcome, TwoBone, TwoBoneGoal};
 
 /// A limb of three bones: the rotations of hip, knee and hock bring the end to a target.
