@@ -127,7 +127,7 @@ impl ThreeBone {
     ) -> Outcome {
         let bones = self.bones(globals);
         let length = bones.length();
-        let is_active = goal.weight > 0.0 && goal.is_finite();
+        let is_active = goal.weight > 0.0 && goal.is_finite() && length.is_finite();
         if is_active {
             let hip = position(globals, self.limb.root);
             let knee_from_hip = position(globals, self.limb.mid) - hip;
