@@ -7,7 +7,7 @@ use anim_asset::{AssetError, Document};
 use anim_engine::math::Vec3;
 use anim_engine::scene::CharacterSpec;
 use anim_engine::skeleton::{ClipSpec, Wrap};
-use anim_engine::{Config, EngineError, LayerSource, Scene, SceneSpec, Stage};
+use anim_engine::{Config, EngineError, Scene, SceneSpec, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -104,8 +104,8 @@ pub(crate) fn open(
             if let Some(actor) = id.and_then(|id| show.scene.engine.actor_mut(id)) {
                 actor.play_clip(0);
                 // The end of a clip is its last pose and not the first.
-                if let LayerSource::Clip { wrap, .. } = &mut actor.layers[0].source {
-                    *wrap = Wrap::Clamp;
+                if let Some(playback) = actor.layers[0].playback_mut() {
+                    playback.wrap = Wrap::Clamp;
                 }
             }
             Ok(show)

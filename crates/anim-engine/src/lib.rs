@@ -23,30 +23,40 @@
 //! ```
 
 mod actor;
+mod animate;
+mod attach;
 mod character;
 mod clock;
 mod cloth;
+pub mod detail;
 mod engine;
 mod error;
+mod event;
 mod goal;
 mod hash;
 #[cfg(feature = "asset")]
 mod import;
+pub mod layer;
 #[cfg(feature = "asset")]
 pub mod scene;
+mod socket;
 mod stage;
 mod timing;
 mod world;
 
-pub use actor::{Actor, ActorLayer, LayerSource, MAX_LAYERS};
+pub use actor::{Actor, MAX_LAYERS};
 pub use anim_ik::{Foot, FootContact, FootPlant};
 pub use character::{Character, CharacterClip, Surface};
 pub use cloth::{BodyCapsule, Cloth, ClothOptions, Pins};
+pub use detail::Detail;
 pub use engine::{ActorId, Config, EffectId, Engine};
 pub use error::EngineError;
+pub use event::{ActorEvent, MOST_EVENTS};
 pub use goal::Goal;
+pub use layer::{ActorLayer, LayerMode, LayerSource};
 #[cfg(feature = "asset")]
 pub use scene::{Scene, SceneSpec};
+pub use socket::Socket;
 pub use stage::Stage;
 pub use timing::Timings;
 pub use world::World;

@@ -20,6 +20,7 @@
 
 mod build;
 mod check;
+mod direct;
 mod ground;
 mod spec;
 
@@ -30,8 +31,8 @@ use crate::{ActorId, Engine};
 
 pub use ground::GroundSpec;
 pub use spec::{
-    CameraSpec, CapsuleSpec, CharacterSpec, ClipUse, ClothUse, FeetSpec, FootSpec, GoalSpec,
-    ParticlesSpec, PinSpec, SceneSpec, TargetSpec,
+    AttachmentSpec, CameraSpec, CapsuleSpec, CharacterSpec, ClipUse, ClothUse, FeetSpec, FootSpec,
+    GoalSpec, ParticlesSpec, PinSpec, SceneSpec, SocketSpec, TargetSpec,
 };
 
 /// A scene that plays.
