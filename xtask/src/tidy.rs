@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(lines(FILES, "use std::fs;"), CLEAN);
         assert_eq!(lines(CLOCK, "Instant::now()"), CLEAN);
         assert_eq!(
-            lines("crates/anim-view/src/lib.rs", "Instant::now()"),
+            lines("crates/anim-cli/src/main.rs", "Instant::now()"),
             CLEAN
         );
         assert_eq!(
