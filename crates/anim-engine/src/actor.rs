@@ -146,14 +146,17 @@ impl Actor {
 
     /// The events that the clips met in the last frame, layer by layer, each as often as it was met; none of layers that
     /// have nothing of the pose.
-    pub fn events(&self) -> impl ExactSizeIterator<Item = ActorEvent<'_>> {
-        self.met.iter().map(|met| ActorEvent {
-            name: &self.character.clips[met.clip].events.as_slice()[met.index].name,
-            clip: met.clip,
-            index: met.index,
-            layer: met.layer,
-            weight: met.weight,
-            backward: met.backward,
+    pub fn events(&self) -> impl Iterator<Item = ActorEvent<'_>> {
+        self.met.iter().filter_map(|met| {
+            let clip = self.character.clips.get(met.clip)?;
+            Some(ActorEvent {
+                name: &clip.events.as_slice().get(met.index)?.name,
+                clip: met.clip,
+                index: met.index,
+                layer: met.layer,
+                weight: met.weight,
+                backward: met.backward,
+            })
         })
     }
 

@@ -29,13 +29,16 @@ fn pose(actor: &mut Actor, dt: f32) {
     let mut evaluation = Evaluation {
         character: &actor.character,
         joint_count: actor.character.levels.joint_count(detail.level),
-        layers: &actor.layers,
+        layers: &mut actor.layers,
         states: &mut actor.layer_states,
         scratch: &mut actor.scratch,
         sampled_clips: &mut actor.sampled_clips,
     };
     if detail.every < 2 {
         actor.reducer = None;
+    }
+    // A frame without length tells nothing of how far ahead to look.
+    if detail.every < 2 || dt == 0.0 {
         evaluation.pose(0.0, &mut actor.pose);
         return;
     }
@@ -55,6 +58,7 @@ fn advance(actor: &mut Actor, dt: f32) {
     actor.met.clear();
     actor.lost_events = 0;
     let clips = &actor.character.clips;
+    let joint_count = actor.character.skeleton.len();
     let layers = actor.layers.iter_mut().zip(&mut actor.layer_states);
     for (index, (layer, state)) in layers.enumerate() {
         state.delta = Transform::IDENTITY;
@@ -85,13 +89,39 @@ fn advance(actor: &mut Actor, dt: f32) {
                     });
                 }
             }
-            LayerSource::Live(_) => {}
+            LayerSource::Graph(player) if player.graph().joint_count() == joint_count => {
+                player.advance(dt);
+                state.delta = player.state.motion();
+                actor.lost_events += player.state.lost_events();
+                for event in player.state.events(player.graph(), 0.0) {
+                    let weight = event.weight * state.share;
+                    if weight == 0.0 {
+                        continue;
+                    }
+                    if actor.met.len() == MOST_EVENTS {
+                        actor.lost_events += 1;
+                        continue;
+                    }
+                    actor.met.push(Met {
+                        clip: event.clip,
+                        index: event.index,
+                        layer: index,
+                        weight,
+                        backward: event.backward,
+                    });
+                }
+            }
+            LayerSource::Graph(_) | LayerSource::Live(_) => {}
         }
     }
 }
 
-/// Morph weights: the clips' curves by what their layers have of the pose.
+/// Morph weights: the clips' curves by what they have of the pose.
 fn weigh(actor: &mut Actor) {
+    actor.current_weights.copy_from_slice(&actor.morph_weights);
+    if actor.morph_weights.is_empty() {
+        return;
+    }
     let Actor {
         character,
         layers,
@@ -101,27 +131,38 @@ fn weigh(actor: &mut Actor) {
         sampled_weights,
         ..
     } = actor;
-    current_weights.copy_from_slice(morph_weights);
-    for (layer, state) in layers.iter().zip(layer_states) {
-        let LayerSource::Clip { clip, playback } = &layer.source else {
-            continue;
-        };
-        let Some(entry) = character.clips.get(*clip) else {
-            continue;
-        };
-        let base = if layer.is_additive() {
-            &character.rest_weights
-        } else {
-            &*morph_weights
-        };
-        let time = playback.sample_time(entry.clip.duration());
-        for (range, track) in &entry.morphs {
+    let mut add = |clip: usize, time: f32, share: f32, is_additive: bool| {
+        let clip = character.clips.get(clip);
+        for (range, track) in clip.into_iter().flat_map(|clip| &clip.morphs) {
+            let base = if is_additive {
+                &character.rest_weights
+            } else {
+                &*morph_weights
+            };
             let sampled = &mut sampled_weights[range.clone()];
             track.sample(time, sampled);
             let now = current_weights[range.clone()].iter_mut();
             for (now, (to, from)) in now.zip(sampled.iter().zip(&base[range.clone()])) {
-                *now += state.share * (to - from);
+                *now += share * (to - from);
             }
+        }
+    };
+    for (layer, state) in layers.iter().zip(layer_states) {
+        match &layer.source {
+            LayerSource::Clip { clip, playback } => {
+                let entry = character.clips.get(*clip);
+                let duration = entry.map_or(0.0, |entry| entry.clip.duration());
+                let time = playback.sample_time(duration);
+                add(*clip, time, state.share, layer.is_additive());
+            }
+            LayerSource::Graph(player) => {
+                for sample in player.state.samples() {
+                    let share = state.share * sample.weight;
+                    let is_additive = layer.is_additive() || sample.is_additive;
+                    add(sample.clip, sample.time, share, is_additive);
+                }
+            }
+            LayerSource::Live(_) => {}
         }
     }
 }
@@ -164,7 +205,7 @@ struct Evaluation<'a> {
     character: &'a Character,
     /// Joints that are animated; the others rest.
     joint_count: usize,
-    layers: &'a [ActorLayer],
+    layers: &'a mut [ActorLayer],
     states: &'a mut [LayerState],
     scratch: &'a mut [Pose],
     sampled_clips: &'a mut u64,
@@ -173,7 +214,7 @@ struct Evaluation<'a> {
 impl Evaluation<'_> {
     /// The pose `ahead` seconds from now.
     fn pose(&mut self, ahead: f32, out: &mut Pose) {
-        for (layer, state) in self.layers.iter().zip(&mut *self.states) {
+        for (layer, state) in self.layers.iter_mut().zip(&mut *self.states) {
             if state.weight != 0.0 {
                 let pose = &mut state.pose;
                 let count = sample(self.character, self.joint_count, layer, ahead, pose);
@@ -267,12 +308,12 @@ fn part<'a>(pose: &'a Pose, weight: f32, layer: Option<&'a ActorLayer>, mode: Mo
 fn sample(
     character: &Character,
     joint_count: usize,
-    layer: &ActorLayer,
+    layer: &mut ActorLayer,
     ahead: f32,
     out: &mut Pose,
 ) -> u64 {
     let rest = character.skeleton.rest();
-    match &layer.source {
+    match &mut layer.source {
         LayerSource::Clip { clip, playback } => {
             let Some(entry) = character.clips.get(*clip) else {
                 out.copy_from(rest);
@@ -286,7 +327,12 @@ fn sample(
             out.copy_from(live);
             0
         }
-        LayerSource::Live(_) => {
+        LayerSource::Graph(player) if player.graph().joint_count() == out.len() => {
+            player.evaluate();
+            out.copy_from(player.state.pose());
+            player.state.samples().len() as u64
+        }
+        LayerSource::Graph(_) | LayerSource::Live(_) => {
             out.copy_from(rest);
             0
         }

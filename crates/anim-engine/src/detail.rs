@@ -51,8 +51,8 @@ impl Character {
     ///
     /// * `shell`: distance from each joint, m, of the points that are compared besides the joint itself.
     ///
-    /// The bound holds for frames of that length from the clip's start on. For tools; O(frames × J), a million frames at
-    /// most. Nothing for a clip that does not exist.
+    /// The bound holds for frames of that length, whichever of them the actor's first new pose falls on. For tools;
+    /// O(`every` × frames × J), a million frames at most. Nothing for a clip that does not exist.
     pub fn detail_error(
         &self,
         clip: usize,
@@ -77,30 +77,33 @@ impl Character {
             rest_from(count, &self.skeleton, pose);
         };
         let (mut exact, mut reduced) = (rest.clone(), rest.clone());
-        coarse(0.0, &mut reduced);
-        let mut reducer = RateReducer::new(every, &reduced);
         let mut places = [Globals::new(&self.skeleton), Globals::new(&self.skeleton)];
         let frames = (f64::from(clip.duration()) * f64::from(fps)).clamp(0.0, MOST_FRAMES) as u32;
-        for frame in 0..=frames {
-            let time = |frame: u32| (f64::from(frame) / f64::from(fps)) as f32;
-            // Without any delay where each frame has a pose of its own.
-            let ahead = time(frame.saturating_add(every));
-            match every {
-                1 => coarse(time(frame), &mut reduced),
-                _ => reducer.update(&mut reduced, |pose| coarse(ahead, pose)),
-            }
-            clip.sample(time(frame), &mut exact);
-            self.skeleton.globals(&exact, &mut places[0]);
-            self.skeleton.globals(&reduced, &mut places[1]);
-            let slots = places[0].slots().iter().zip(places[1].slots());
-            for (joint, (exact, reduced)) in self.skeleton.joints().zip(slots) {
-                let distance = point_distance(exact, reduced, shell);
-                if distance > worst.distance {
-                    worst = ReductionError {
-                        distance,
-                        joint: Some(joint),
-                        time: time(frame),
-                    };
+        let time = |frame: u32| (f64::from(frame) / f64::from(fps)) as f32;
+        for start in 0..every.min(frames + 1) {
+            coarse(time(start), &mut reduced);
+            let mut reducer = RateReducer::new(every, &reduced);
+            for frame in start..=frames {
+                // Without any delay where each frame has a pose of its own.
+                match every {
+                    1 => coarse(time(frame), &mut reduced),
+                    _ => reducer.update(&mut reduced, |pose| {
+                        coarse(time(frame.saturating_add(every)), pose);
+                    }),
+                }
+                clip.sample(time(frame), &mut exact);
+                self.skeleton.globals(&exact, &mut places[0]);
+                self.skeleton.globals(&reduced, &mut places[1]);
+                let slots = places[0].slots().iter().zip(places[1].slots());
+                for (joint, (exact, reduced)) in self.skeleton.joints().zip(slots) {
+                    let distance = point_distance(exact, reduced, shell);
+                    if distance > worst.distance {
+                        worst = ReductionError {
+                            distance,
+                            joint: Some(joint),
+                            time: time(frame),
+                        };
+                    }
                 }
             }
         }

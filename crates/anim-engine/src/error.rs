@@ -79,6 +79,9 @@ pub enum EngineError {
     /// The threads could not be started.
     #[error("thread pool: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    /// A graph is not valid, or has no such parameter.
+    #[error(transparent)]
+    Graph(#[from] anim_graph::GraphError),
     /// Drivers do not fit the skeleton.
     #[error(transparent)]
     Driver(#[from] anim_skeleton::DriverError),

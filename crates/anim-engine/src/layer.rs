@@ -25,6 +25,8 @@ use std::sync::Arc;
 use anim_math::Transform;
 use anim_skeleton::{Mask, Playback, Pose, Skeleton};
 
+use crate::GraphPlayer;
+
 /// One input of the blend.
 #[derive(Clone, Debug)]
 pub struct ActorLayer {
@@ -51,6 +53,8 @@ pub enum LayerSource {
         /// Where it is, how fast, and what happens at the ends.
         playback: Playback,
     },
+    /// An animation graph; one of another skeleton's size is at rest.
+    Graph(Box<GraphPlayer>),
     /// A pose that the caller writes each frame, such as live motion capture; one of another skeleton's size is at rest.
     Live(Pose),
 }
@@ -91,7 +95,7 @@ impl ActorLayer {
     pub fn playback_mut(&mut self) -> Option<&mut Playback> {
         match &mut self.source {
             LayerSource::Clip { playback, .. } => Some(playback),
-            LayerSource::Live(_) => None,
+            LayerSource::Graph(_) | LayerSource::Live(_) => None,
         }
     }
 

@@ -37,6 +37,7 @@ mod hash;
 #[cfg(feature = "asset")]
 mod import;
 pub mod layer;
+pub mod player;
 #[cfg(feature = "asset")]
 pub mod scene;
 mod socket;
@@ -54,6 +55,7 @@ pub use error::EngineError;
 pub use event::{ActorEvent, MOST_EVENTS};
 pub use goal::Goal;
 pub use layer::{ActorLayer, LayerMode, LayerSource};
+pub use player::GraphPlayer;
 #[cfg(feature = "asset")]
 pub use scene::{Scene, SceneSpec};
 pub use socket::Socket;
@@ -65,6 +67,7 @@ pub use world::World;
 pub use anim_asset as asset;
 pub use anim_curves as curves;
 pub use anim_geom as geom;
+pub use anim_graph as graph;
 pub use anim_ik as ik;
 pub use anim_math as math;
 pub use anim_particles as particles;

@@ -10,7 +10,7 @@ use anim_particles::{Effect, Emission};
 use anim_skeleton::RootMotionOptions;
 
 use super::check::{check, placed, refusal};
-use super::direct::direct;
+use super::direct::{direct, play_graph};
 use super::spec::{AttachmentSpec, CharacterSpec, ClothUse, PinSpec, SceneSpec, SocketSpec};
 use super::{Scene, Target};
 use crate::{
@@ -49,6 +49,7 @@ impl Scene {
         let mut characters = BTreeMap::new();
         let mut actors = Vec::new();
         let mut aims = Vec::new();
+        let mut controls = Vec::new();
         for (index, part) in spec.characters.iter().enumerate() {
             let place = format!("/characters/{index}");
             let key = (part.file.clone(), serde_key(part));
@@ -64,6 +65,7 @@ impl Scene {
             actors.push(id);
             if let Some(actor) = engine.actor_mut(id) {
                 direct(actor, part, &place, id, &names, &mut aims)?;
+                controls.append(&mut play_graph(actor, part, &place, id)?);
             }
         }
         for (index, part) in spec.characters.iter().enumerate() {
@@ -108,6 +110,7 @@ impl Scene {
             ground,
             targets,
             aims,
+            controls,
             time: 0.0,
         })
     }

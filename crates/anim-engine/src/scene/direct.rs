@@ -2,14 +2,19 @@
 
 use std::sync::Arc;
 
+use anim_curves::Track;
+use anim_graph::ParameterKind;
 use anim_ik::{LookAt, TwoBone};
 use anim_math::{Affine, Vec3, quat};
 use anim_skeleton::{Playback, Wrap};
 
-use super::Aim;
 use super::check::{placed, refusal};
 use super::spec::{CharacterSpec, ClipUse, GoalSpec};
-use crate::{Actor, ActorId, ActorLayer, Character, EngineError, Foot, FootPlant, Goal};
+use super::{Aim, Control, Kind};
+use crate::{
+    Actor, ActorId, ActorLayer, Character, EngineError, Foot, FootPlant, Goal, GraphPlayer,
+    LayerSource,
+};
 
 /// Tells an actor what to play and to aim at.
 pub(super) fn direct(
@@ -68,6 +73,57 @@ pub(super) fn direct(
         actor.goals.push(goal);
     }
     Ok(())
+}
+
+/// Lets an actor play its graph, if it has one, below its clips.
+pub(super) fn play_graph(
+    actor: &mut Actor,
+    part: &CharacterSpec,
+    place: &str,
+    id: ActorId,
+) -> Result<Vec<Control>, EngineError> {
+    let Some(spec) = &part.graph else {
+        let refuse = |field: &str, message: &str| {
+            let place = format!("{place}/{field}");
+            Err(refusal(&place, message.to_owned()))
+        };
+        return match &part.graph_file {
+            Some(_) => refuse("graph_file", "has not been read into 'graph'"),
+            None if part.parameters.is_empty() => Ok(Vec::new()),
+            None => refuse("parameters", "there is no graph"),
+        };
+    };
+    let graph = actor.character().graph(spec);
+    let graph = graph.map_err(placed(format!("{place}/graph")))?;
+    let mut controls = Vec::new();
+    for (name, track) in &part.parameters {
+        let place = format!("{place}/parameters/{name}");
+        let known = spec.parameters.iter().find(|known| known.name == *name);
+        let (Some(known), Some(parameter)) = (known, graph.parameter(name)) else {
+            let names = spec.parameters.iter().map(|known| known.name.as_str());
+            let error = EngineError::unknown("parameter", name, names);
+            return Err(refusal(&place, error.to_string()));
+        };
+        let kind = match known.kind {
+            ParameterKind::Float { .. } => Kind::Float,
+            ParameterKind::Bool { .. } => Kind::Bool,
+            ParameterKind::Trigger { .. } => Kind::Trigger,
+            ParameterKind::Choice { .. } => {
+                return Err(refusal(&place, "a choice has no curve".to_owned()));
+            }
+        };
+        controls.push(Control {
+            actor: id,
+            parameter,
+            kind,
+            track: Track::try_from(track.clone())
+                .map_err(|error| refusal(&place, error.to_string()))?,
+            was_up: false,
+        });
+    }
+    let player = LayerSource::Graph(Box::new(GraphPlayer::new(graph)));
+    actor.layers.insert(0, ActorLayer::new(player));
+    Ok(controls)
 }
 
 /// A clip as a layer.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anim_curves::TrackSpec;
+use anim_graph::GraphSpec;
 use anim_math::Vec3;
 use anim_particles::EffectSpec;
 use anim_sim::cloth::ClothSpec;
@@ -78,6 +79,12 @@ pub struct CharacterSpec {
     pub yaw_deg: f32,
     /// What it plays; several are blended.
     pub clips: Vec<ClipUse>,
+    /// An animation graph of its clips, below `clips`.
+    pub graph: Option<GraphSpec>,
+    /// A JSON file with that graph, relative to the scene file; whoever opens the scene reads it into `graph`.
+    pub graph_file: Option<String>,
+    /// The graph's parameters over time; above 0.5 a bool is true, and a trigger is fired as it gets there.
+    pub parameters: BTreeMap<String, TrackSpec<f32>>,
     /// The joint whose travel and turns over the ground move the character.
     pub root_motion: Option<String>,
     /// What happens in its clips, by the clip's name.
