@@ -134,3 +134,38 @@ fn what_a_scene_names_wrongly_is_refused_at_its_place() {
         assert!(message.starts_with(&format!("{place}:")), "{to}: {message}");
     }
 }
+
+#[test]
+fn the_scene_beside_the_examples_walks_runs_and_jumps() {
+    let text = include_str!("../examples/locomotion.scene.json");
+    let mut spec: SceneSpec = serde_json::from_str(text).expect("a scene");
+    let graph = include_str!("../examples/locomotion.graph.json");
+    spec.characters[0].graph = Some(serde_json::from_str(graph).expect("a graph"));
+    let mut scene = Scene::new(&spec, Config::default(), &mut |_| {
+        Ok(asset::builtin::athlete())
+    })
+    .expect("a scene that plays");
+    let id = scene.actors[0];
+    let mut states = Vec::new();
+    let mut steps = 0;
+    for _ in 0..180 {
+        scene.step(1.0 / 30.0);
+        let actor = scene.engine.actor(id).expect("the athlete");
+        let player = actor.graph().expect("a graph");
+        let status = player.state.machine(player.graph(), "body/legs");
+        let state = status.map_or("", |status| status.state);
+        if states.last().map(String::as_str) != Some(state) {
+            states.push(state.to_owned());
+        }
+        steps += actor.events().filter(|event| event.weight > 0.5).count();
+    }
+    assert_eq!(states, ["ground", "jump", "land", "ground"]);
+    // Walking and running for four seconds, at two to three steps a second.
+    assert!((7..=14).contains(&steps), "{steps} steps");
+    let way = scene
+        .engine
+        .actor(id)
+        .expect("the athlete")
+        .world_from_model();
+    assert!(way.translation.z > 6.0, "{:?}", way.translation);
+}
