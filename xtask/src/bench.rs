@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::peers::work;
-use crate::workspace::{array, cargo, metadata, packages, root, run as run_command, text};
+use crate::workspace::{array, cargo, metadata, packages, root, run_reading, text};
 
 /// What to run and what to keep.
 #[derive(Args)]
@@ -37,6 +37,22 @@ struct Measured {
     elements: Option<f64>,
     /// True if the machine was doing something else too: the fastest sample is far below the median.
     noisy: bool,
+}
+
+/// What benches say about themselves beside times, such as bytes and errors, by id.
+type Metrics = BTreeMap<String, Vec<String>>;
+
+/// Keeps a line `anim-metric: id key value` that a bench prints to its error stream; false for any other.
+fn read_metric(line: &str, metrics: &mut Metrics) -> bool {
+    let Some((id, what)) = line
+        .strip_prefix("anim-metric: ")
+        .and_then(|metric| metric.split_once(' '))
+    else {
+        return false;
+    };
+    let of_bench = metrics.entry(id.to_owned()).or_default();
+    of_bench.push(what.to_owned());
+    true
 }
 
 /// Runs the bench targets of the chosen packages.
@@ -80,8 +96,11 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     if chosen.is_empty() {
         return Err("no such crate has benches".into());
     }
+    let mut metrics = Metrics::new();
     if !options.no_run {
-        run_command(&mut bench_command(&metadata, &chosen))?;
+        run_reading(&mut bench_command(&metadata, &chosen), |line| {
+            read_metric(line, &mut metrics)
+        })?;
     }
     let since = (!options.no_run).then_some(start);
     let criterion = Path::new(text(&metadata["target_directory"])).join("criterion");
@@ -93,7 +112,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     });
     let path = root().join("docs/baseline.json");
     let mut baseline = read_baseline(&path)?;
-    for line in table(&results, &baseline) {
+    for line in table(&results, &baseline, &metrics) {
         println!("{line}");
     }
     if options.save {
@@ -174,8 +193,8 @@ fn parse_result(benchmark: &Value, estimates: &Value, samples: &Value) -> Option
     })
 }
 
-/// One line a bench, and one more for each further peer.
-fn table(results: &[Measured], baseline: &BTreeMap<String, f64>) -> Vec<String> {
+/// One line a bench, one more for each further peer and one for what the bench says about itself.
+fn table(results: &[Measured], baseline: &BTreeMap<String, f64>, metrics: &Metrics) -> Vec<String> {
     let mut lines = vec![line(["bench", "ours", "target", "was", "theirs", "", ""])];
     for result in results {
         let work = work(&result.id);
@@ -213,6 +232,11 @@ fn table(results: &[Measured], baseline: &BTreeMap<String, f64>) -> Vec<String> 
         for peer in peers.iter().skip(1) {
             lines.push(row(&Default::default(), &theirs(peer)));
         }
+        lines.extend(
+            metrics
+                .get(&result.id)
+                .map(|metrics| format!("  {}", metrics.join(", "))),
+        );
     }
     if results.iter().any(|result| result.noisy) {
         lines.push(
@@ -232,7 +256,7 @@ fn row(head: &[String; 4], tail: &[String; 3]) -> String {
 fn line(cells: [&str; 7]) -> String {
     let [id, ours, target, was, theirs, ratio, source] = cells;
     let line =
-        format!("{id:<40} {ours:>20} {target:>15} {was:>7} {theirs:>9} {ratio:>8}  {source}");
+        format!("{id:<48} {ours:>20} {target:>15} {was:>7} {theirs:>9} {ratio:>8}  {source}");
     line.trim_end().to_owned()
 }
 
@@ -290,8 +314,16 @@ mod tests {
             result("new/thing/1", json!({ "Elements": 10 })),
         ];
         let baseline = BTreeMap::from([("anim-skeleton/sample/60".to_owned(), 182.0)]);
-        let lines = table(&results, &baseline);
-        assert_eq!(lines.len(), 4, "two peers of the first, none of the second");
+        let mut metrics = Metrics::new();
+        for line in ["bytes 159345", "max-error-mm 0.42"] {
+            let line = format!("anim-metric: anim-skeleton/sample/60 {line}");
+            assert!(read_metric(&line, &mut metrics));
+        }
+        assert!(!read_metric("warning: unused", &mut metrics));
+        let lines = table(&results, &baseline, &metrics);
+        let count =
+            "a head, three peers and a line of metrics of the first, no peers of the second";
+        assert_eq!(lines.len(), 6, "{count}");
         for part in [
             "91.0 ns/pose",
             "100 ns met",
@@ -302,8 +334,9 @@ mod tests {
         ] {
             assert!(lines[1].contains(part), "{part} in {}", lines[1]);
         }
-        assert!(lines[2].contains("ACL"));
-        assert!(lines[3].contains("9.10 ns/element"));
+        assert!(lines[3].contains("ACL"));
+        assert_eq!(lines[4], "  bytes 159345, max-error-mm 0.42");
+        assert!(lines[5].contains("9.10 ns/element"));
     }
 
     #[test]
@@ -318,7 +351,7 @@ mod tests {
             )
             .unwrap();
             assert_eq!(result.noisy, noisy);
-            let lines = table(&[result], &BTreeMap::new());
+            let lines = table(&[result], &BTreeMap::new(), &Metrics::new());
             assert_eq!(lines.last().unwrap().starts_with('~'), noisy);
         }
     }

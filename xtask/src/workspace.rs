@@ -1,7 +1,8 @@
 //! Where the workspace is, what cargo knows about it, and how to run cargo in it.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 
 use serde_json::Value;
 
@@ -27,6 +28,30 @@ pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let status = command
         .status()
         .map_err(|why| format!("{command:?} does not start: {why}"))?;
+    succeeded(command, status)
+}
+
+/// As [`run`], but hands each line of the error stream to `takes` first and shows only those that it does not take.
+pub(crate) fn run_reading(
+    command: &mut Command,
+    mut takes: impl FnMut(&str) -> bool,
+) -> Result<(), String> {
+    let mut child = command
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|why| format!("{command:?} does not start: {why}"))?;
+    if let Some(errors) = child.stderr.take() {
+        for line in BufReader::new(errors).lines().map_while(Result::ok) {
+            if !takes(&line) {
+                eprintln!("{line}");
+            }
+        }
+    }
+    let status = child.wait().map_err(|why| format!("{command:?}: {why}"))?;
+    succeeded(command, status)
+}
+
+fn succeeded(command: &Command, status: ExitStatus) -> Result<(), String> {
     if status.success() {
         Ok(())
     } else {

@@ -70,6 +70,12 @@ fn label((index, clip): (usize, &ClipSpec)) -> String {
     }
 }
 
+/// The name of a clip, made up if it has none.
+pub(crate) fn clip_name(index: usize, clip: &ClipSpec) -> String {
+    let name = clip.name.clone();
+    name.unwrap_or_else(|| format!("animation_{index}"))
+}
+
 /// Keys of all curves of a clip.
 pub(crate) fn key_count(clip: &ClipSpec) -> usize {
     use anim_engine::skeleton::JointTrack::{Rotation, Scale, Translation};

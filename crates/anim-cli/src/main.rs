@@ -5,6 +5,7 @@
 
 mod bake;
 mod check;
+mod compress;
 mod convert;
 mod demo;
 mod info;
@@ -41,6 +42,8 @@ enum Verb {
     Play(play::Args),
     /// A picture of one moment.
     Render(render::Args),
+    /// What clips take on disk, and at which error.
+    Compress(compress::Args),
     /// From one format to another.
     Convert(convert::Args),
     /// The built-in scene.
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Verb::Sample(args) => sample::run(&args),
         Verb::Play(args) => play::run(&args),
         Verb::Render(args) => render::run(&args),
+        Verb::Compress(args) => compress::run(&args),
         Verb::Convert(args) => convert::run(&args),
         Verb::Demo(args) => demo::run(&args),
     };

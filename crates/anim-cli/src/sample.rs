@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let mut value = json!({
         "file": input::file_name(&args.file),
-        "clip": clip.map(|(index, spec)| spec.name.clone().unwrap_or_else(|| format!("animation_{index}"))),
+        "clip": clip.map(|(index, spec)| input::clip_name(index, spec)),
         "clips": document.clips.len(),
         "duration": clip.map_or(0.0, |(_, spec)| spec.duration()),
         "findings": output::findings_json(&document.findings),

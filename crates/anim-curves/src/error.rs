@@ -104,6 +104,15 @@ pub enum CurveError {
         /// Number of knots given.
         found: usize,
     },
+    /// A cubic track, whose velocities have no place in a compressed one: sample it first.
+    #[error("a cubic track cannot be compressed: sample it first")]
+    NotSampled,
+    /// A tolerance that the rounding of the values themselves exceeds.
+    #[error("tolerance {tolerance} is finer than the values are")]
+    TooFine {
+        /// What was asked for.
+        tolerance: f32,
+    },
     /// A tolerance that is negative, or not a number.
     #[error("tolerance {tolerance}: it must be zero or more")]
     Tolerance {
@@ -156,6 +165,12 @@ pub enum CurveError {
         start: f32,
         /// Time of the last key, s.
         end: f32,
+    },
+    /// A stored track whose bytes do not fit together.
+    #[error("broken track: {what} out of range")]
+    BrokenTrack {
+        /// The part at fault.
+        what: &'static str,
     },
     /// A text or its parts that name no frame.
     #[error("timecode '{text}': {reason}")]

@@ -31,7 +31,7 @@ use nalgebra::SVector;
 
 use crate::banded::BandedSystem;
 use crate::interpolate::{fraction, hermite_weights};
-use crate::reduce::farthest_keys;
+use crate::reduce::farthest_samples;
 use crate::{CurveError, Distance, Interpolate, Interpolation, Key, Linear, Track, tangents};
 
 /// A value that cubic keys can be fitted to: it has coordinates in the vector space of its velocities.
@@ -127,7 +127,7 @@ pub fn fit<T: Fit>(samples: &Track<T>, tolerance: f32) -> Result<Track<T>, Curve
     let (mut tight, mut loose) = (0.0, LOOSEST);
     for _ in 0..TRIALS {
         let factor = 0.5 * (tight + loose);
-        let kept = farthest_keys(&dense, tolerance * factor, T::distance);
+        let kept = farthest_samples(&dense, tolerance * factor, T::distance);
         let fitted = samples.track(&samples.least_squares(&kept));
         match fitted {
             Ok(fitted) if samples.are_within(&fitted, tolerance) => {
@@ -143,7 +143,7 @@ pub fn fit<T: Fit>(samples: &Track<T>, tolerance: f32) -> Result<Track<T>, Curve
 /// Keys are chosen with a tolerance up to this many times as large as what is asked for.
 const LOOSEST: f32 = 8.0;
 /// Halvings of that range.
-const TRIALS: usize = 10;
+const TRIALS: usize = 8;
 /// A corner's parabolas disagree by this many tolerances a sample...
 const CORNER_SIZE: f32 = 4.0;
 /// ...and by this many times as much as three samples away, where they do not see the corner.

@@ -7,11 +7,8 @@
 //! keys, and [`Easing`] bends a single move. [`FCurve`] is the film tools' curve with weighted handles; [`edit`] changes
 //! tracks and [`TimeWarp`] their time. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at
 //! an even speed. [`SquadTrack`] is the other smooth way through rotations. Colours ([`color`]), factors ([`LogScale`]),
-//! angles ([`angle`]) and switches (`bool`) sit on tracks too, each interpolated in its own space.
-//! [`tangents`] gives keys their velocities, [`Outside`] says how a curve goes on past them, and [`Easing`] bends a single
-//! move. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at an even speed. [`squad`] is
-//! the smooth way through rotations. [`reduce()`] drops the keys that a tolerance does not need, [`fit()`]
-//! makes few cubic ones of many samples, and [`Timecode`] names frames.
+//! angles ([`angle`]) and switches (`bool`) sit on tracks too, each interpolated in its own space. [`reduce()`] drops the
+//! keys that a tolerance does not need, [`fit()`] makes few cubic ones of many samples, and [`Timecode`] names frames.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track};
@@ -33,6 +30,7 @@ pub mod bezier;
 pub mod clock;
 pub mod color;
 mod cursor;
+pub mod dense;
 pub mod easing;
 pub mod edit;
 mod error;
@@ -43,6 +41,7 @@ mod f_curve_track;
 pub mod fit;
 pub mod interpolate;
 pub mod log_scale;
+pub mod range_coder;
 pub mod reduce;
 pub mod retime;
 pub mod rotation;
@@ -51,6 +50,7 @@ pub mod squad_track;
 pub mod tangents;
 pub mod timecode;
 pub mod track;
+pub mod wavelet;
 pub mod wide;
 
 pub use arc_length::ArcLength;
@@ -59,6 +59,7 @@ pub use bezier::{Bezier, WeightedSpan};
 pub use clock::{Filter, FrameClock, Shutter};
 pub use color::{LinearRgb, OkLab};
 pub use cursor::Cursor;
+pub use dense::DenseTrack;
 pub use easing::{CubicBezier, Easing, Shape};
 pub use error::CurveError;
 pub use extrapolate::{Extrapolation, Mapped, Outside};

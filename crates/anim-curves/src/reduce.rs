@@ -109,13 +109,13 @@ pub fn reduce_to_fewest<T: Distance>(
     })
 }
 
-/// The keys that [`reduce_by`] keeps of a track that is not stepped; `tolerance` is zero or more.
-pub(crate) fn farthest_keys<T: Interpolate>(
-    track: &Track<T>,
+/// The keys that [`reduce_by`] keeps of dense samples, looking halfway between them; `tolerance` is zero or more.
+pub(crate) fn farthest_samples<T: Interpolate>(
+    samples: &Track<T>,
     tolerance: f32,
     error: impl Fn(T, T) -> f32,
 ) -> Vec<usize> {
-    Spans::new(track, tolerance, error).farthest_keys()
+    Spans::new(samples, 2, tolerance, error).farthest_keys()
 }
 
 fn reduce_along<T: Interpolate, E: Fn(T, T) -> f32>(
@@ -129,7 +129,8 @@ fn reduce_along<T: Interpolate, E: Fn(T, T) -> f32>(
     }
     let kept = match track.interpolation() {
         Interpolation::Step => changes(track.values()),
-        _ => choose(&mut Spans::new(track, tolerance, error)),
+        Interpolation::Linear => choose(&mut Spans::new(track, 2, tolerance, error)),
+        Interpolation::Cubic => choose(&mut Spans::new(track, 8, tolerance, error)),
     };
     let keys = kept.into_iter().map(|key| Key {
         time: track.times()[key],
@@ -160,11 +161,7 @@ struct Spans<'a, T: Interpolate, E> {
 }
 
 impl<'a, T: Interpolate, E: Fn(T, T) -> f32> Spans<'a, T, E> {
-    fn new(track: &'a Track<T>, tolerance: f32, error: E) -> Self {
-        let per_span = match track.interpolation() {
-            Interpolation::Cubic => 8,
-            _ => 2,
-        };
+    fn new(track: &'a Track<T>, per_span: usize, tolerance: f32, error: E) -> Self {
         let times = track.times().windows(2).flat_map(|pair| {
             let step = (pair[1] - pair[0]) / per_span as f32;
             (0..per_span).map(move |n| pair[0] + step * n as f32)
@@ -207,7 +204,7 @@ impl<'a, T: Interpolate, E: Fn(T, T) -> f32> Spans<'a, T, E> {
         kept
     }
 
-    /// A key after `from` that is within reach, found by doubling the distance and then halving the doubt.
+    /// A key after `from` that is within reach, found by doubling the distance, halving the doubt, and looking as far again.
     fn farthest(&mut self, from: usize, last: usize) -> usize {
         let (mut within, mut beyond) = (from + 1, last + 1);
         let mut reach = 2;
@@ -228,7 +225,12 @@ impl<'a, T: Interpolate, E: Fn(T, T) -> f32> Spans<'a, T, E> {
                 beyond = middle;
             }
         }
-        within
+        // A span may be within reach where a shorter one is not: across an inflection, for one.
+        let farthest = last.min(from + 2 * (within - from));
+        let farther = (within + 1..=farthest)
+            .rev()
+            .find(|to| self.is_within(from, *to));
+        farther.unwrap_or(within)
     }
 }
 

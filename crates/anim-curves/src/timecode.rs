@@ -403,6 +403,18 @@ mod tests {
         );
     }
 
+    #[test]
+    fn serialised_names_and_formats_are_checked_on_the_way_in() {
+        let name = Timecode::parse("10:20:30;02").unwrap();
+        assert_eq!(String::from(name), "10:20:30;02");
+        assert_eq!(Timecode::try_from(String::from(name)), Ok(name));
+        assert!(Timecode::try_from("10:21:00;00".to_owned()).is_err());
+        let broadcast = format(FrameClock::NTSC, true);
+        let (clock, drop_frame) = broadcast.into();
+        assert_eq!(TimecodeFormat::try_from((clock, drop_frame)), Ok(broadcast));
+        assert!(TimecodeFormat::try_from((FrameClock::PAL, true)).is_err());
+    }
+
     proptest! {
         #[test]
         fn any_text_either_fails_or_is_written_back(text in "[0-9:;. ]{0,14}") {

@@ -36,7 +36,7 @@ pub struct Actor {
     pub goals: Vec<Goal>,
     /// Plants the feet on the ground, if set.
     pub feet: Option<FootPlant>,
-    /// Morph weights by surface, where no clip drives them.
+    /// Morph weights by surface, where no clip drives them; one that is missing or no number is that at rest.
     pub morph_weights: Vec<f32>,
     pub(crate) character: Arc<Character>,
     pub(crate) world_from_model: Affine,

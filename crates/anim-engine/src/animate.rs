@@ -118,10 +118,6 @@ fn advance(actor: &mut Actor, dt: f32) {
 
 /// Morph weights: the clips' curves by what they have of the pose.
 fn weigh(actor: &mut Actor) {
-    actor.current_weights.copy_from_slice(&actor.morph_weights);
-    if actor.morph_weights.is_empty() {
-        return;
-    }
     let Actor {
         character,
         layers,
@@ -131,19 +127,23 @@ fn weigh(actor: &mut Actor) {
         sampled_weights,
         ..
     } = actor;
+    let own = |place: usize| match morph_weights.get(place) {
+        Some(weight) if weight.is_finite() => *weight,
+        _ => character.rest_weights[place],
+    };
+    for (place, now) in current_weights.iter_mut().enumerate() {
+        *now = own(place);
+    }
     let mut add = |clip: usize, time: f32, share: f32, is_additive: bool| {
         let clip = character.clips.get(clip);
         for (range, track) in clip.into_iter().flat_map(|clip| &clip.morphs) {
-            let base = if is_additive {
-                &character.rest_weights
-            } else {
-                &*morph_weights
-            };
-            let sampled = &mut sampled_weights[range.clone()];
-            track.sample(time, sampled);
-            let now = current_weights[range.clone()].iter_mut();
-            for (now, (to, from)) in now.zip(sampled.iter().zip(&base[range.clone()])) {
-                *now += share * (to - from);
+            track.sample(time, &mut sampled_weights[range.clone()]);
+            for place in range.clone() {
+                let from = match is_additive {
+                    true => character.rest_weights[place],
+                    false => own(place),
+                };
+                current_weights[place] += share * (sampled_weights[place] - from);
             }
         }
     };

@@ -149,12 +149,13 @@ impl LayerState {
 
 /// Works out what is left of each layer once those above have covered it.
 pub(crate) fn share_out(skeleton: &Skeleton, layers: &[ActorLayer], states: &mut [LayerState]) {
-    let (mut mixed, mut mixed_at_root) = (0.0, 0.0);
+    // In f64, where no sum of them is infinite.
+    let (mut mixed, mut mixed_at_root) = (0.0_f64, 0.0_f64);
     for (layer, state) in layers.iter().zip(&mut *states) {
         state.weight = layer.effective_weight(skeleton);
         if layer.mode == LayerMode::Mix {
-            mixed += state.weight;
-            mixed_at_root += state.weight * layer.mask_at_root();
+            mixed += f64::from(state.weight);
+            mixed_at_root += f64::from(state.weight * layer.mask_at_root());
         }
     }
     let (mut left, mut left_at_root) = (1.0, 1.0);
@@ -175,9 +176,10 @@ pub(crate) fn share_out(skeleton: &Skeleton, layers: &[ActorLayer], states: &mut
     }
     for (layer, state) in layers.iter().zip(states) {
         if layer.mode == LayerMode::Mix {
-            state.share = state.weight / mixed.max(1.0) * left;
-            state.share_of_motion =
-                state.weight * layer.mask_at_root() / mixed_at_root.max(1.0) * left_at_root;
+            let part = |weight: f32, of: f64| (f64::from(weight) / of.max(1.0)) as f32;
+            let at_root = state.weight * layer.mask_at_root();
+            state.share = part(state.weight, mixed) * left;
+            state.share_of_motion = part(at_root, mixed_at_root) * left_at_root;
         }
     }
 }

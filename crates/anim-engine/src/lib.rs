@@ -79,3 +79,18 @@ pub use anim_skin as skin;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Compiles and runs the code of the book, `docs/book`.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../docs/book/01-frames-time-sampling.md")]
+    struct FramesTimeSampling;
+    #[doc = include_str!("../../../docs/book/02-curves.md")]
+    struct Curves;
+    #[doc = include_str!("../../../docs/book/03-rotations.md")]
+    struct Rotations;
+    #[doc = include_str!("../../../docs/book/04-skeletons-and-poses.md")]
+    struct SkeletonsAndPoses;
+    #[doc = include_str!("../../../docs/book/05-blending.md")]
+    struct Blending;
+}

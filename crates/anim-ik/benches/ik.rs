@@ -1,10 +1,15 @@
-//! One solve on a limb of three joints, the forward kinematics of what moved included.
+//! One solve of each solver on one limb or chain, the forward kinematics of what moved included.
 //!
 //! Successive solves are on different limbs, as in a crowd: each starts from the pose that its own last one left.
 
 use std::hint::black_box;
 
-use anim_ik::{LookAt, TwoBone, TwoBoneGoal};
+use anim_curves::BSpline;
+use anim_ik::{
+    Ccd, Fabrik, Goal, IkProblem, IkReport, IkSolver, LookAt, LookAtGoal, Mechanism, SpineJoint,
+    SpineLook, SplineGoal, SplineIk, SplinePath, ThreeBone, TwoBone, TwoBoneGoal,
+};
+use anim_math::nalgebra::Vector3;
 use anim_math::{Transform, Vec3, quat};
 use anim_skeleton::{Globals, JointSpec, Pose, Skeleton};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -95,5 +100,130 @@ fn look_at(c: &mut Criterion) {
         });
 }
 
-criterion_group!(benches, two_bone, look_at);
+/// `joints` bones of 0.1 m, bent a little from each to the next.
+fn chain(joints: usize) -> Option<Skeleton> {
+    let joint = |n: usize| JointSpec {
+        name: None,
+        parent: n.checked_sub(1),
+        rest: Transform {
+            translation: Vec3::y() * 0.1,
+            rotation: quat::exp(Vec3::new(
+                if n.is_multiple_of(2) { 0.4 } else { -0.5 },
+                0.1,
+                0.0,
+            )),
+            ..Transform::IDENTITY
+        },
+    };
+    Skeleton::new((0..joints).map(joint).collect()).ok()
+}
+
+fn place(n: usize) -> Vec3 {
+    let angle = n as f32 * 0.1;
+    Vec3::new(0.1 * angle.cos(), 0.25, 0.1 * angle.sin())
+}
+
+fn three_bone(c: &mut Criterion) {
+    let Some(skeleton) = chain(4) else { return };
+    let Ok(leg) = ThreeBone::new(&skeleton, skeleton.joint(3)) else {
+        return;
+    };
+    let goals: Vec<_> = (0..GOALS).map(|n| TwoBoneGoal::new(place(n))).collect();
+    let (mut actors, mut n) = (actors(&skeleton), 0);
+    c.benchmark_group("anim-ik/three_bone")
+        .bench_function("1", |b| {
+            b.iter(|| {
+                n += 1;
+                let (pose, globals) = &mut actors[n % LIMBS];
+                leg.solve(&skeleton, black_box(&goals[n % GOALS]), pose, globals)
+            });
+        });
+}
+
+fn spine_look(c: &mut Criterion) {
+    let Some(skeleton) = chain(4) else { return };
+    let joint = |n| skeleton.joint(n);
+    let part = |n| SpineJoint {
+        joint: joint(n),
+        share: 0.2,
+        limit: 1.0,
+    };
+    let head = LookAt::new(joint(3), Vec3::z(), Vec3::y(), 2.0);
+    let parts = (0..3).map(part).collect();
+    let Ok(spine) = head.and_then(|head| SpineLook::new(&skeleton, parts, 0.4, head)) else {
+        return;
+    };
+    let goals: Vec<_> = (0..GOALS)
+        .map(|n| LookAtGoal::new(place(n) * 10.0))
+        .collect();
+    let (mut actors, mut n) = (actors(&skeleton), 0);
+    c.benchmark_group("anim-ik/spine_look")
+        .bench_function("4", |b| {
+            b.iter(|| {
+                n += 1;
+                let (pose, globals) = &mut actors[n % LIMBS];
+                spine.solve(&skeleton, black_box(&goals[n % GOALS]), pose, globals)
+            });
+        });
+}
+
+fn spline(c: &mut Criterion) {
+    let Some(skeleton) = chain(11) else { return };
+    let controls = [[0.0; 3], [0.2, 0.3, 0.0], [0.5, 0.2, 0.4], [0.9, 0.6, 0.2]].map(Vec3::from);
+    let path = BSpline::clamped(controls.to_vec()).and_then(|c| SplinePath::new(c, 1e-5));
+    let tail = SplineIk::new(&skeleton, skeleton.joint(0), skeleton.joint(10));
+    let (Ok(path), Ok(tail)) = (path, tail) else {
+        return;
+    };
+    let (mut actors, mut n) = (actors(&skeleton), 0);
+    c.benchmark_group("anim-ik/spline")
+        .bench_function("10", |b| {
+            b.iter(|| {
+                n += 1;
+                let (pose, globals) = &mut actors[n % LIMBS];
+                let goal = SplineGoal {
+                    start: (n % GOALS) as f32 * 1e-3,
+                    ..SplineGoal::default()
+                };
+                tail.solve(&skeleton, &path, black_box(&goal), pose, globals)
+            });
+        });
+}
+
+/// Ten links to 1e-4 m, from rest.
+fn chains(c: &mut Criterion) {
+    let Some(skeleton) = chain(11) else { return };
+    let Ok(mechanism) = Mechanism::from_skeleton(&skeleton, &[], None) else {
+        return;
+    };
+    let goals: Vec<_> = (0..GOALS)
+        .map(|n| {
+            let target: Vector3<f64> = (place(n) * 2.0).cast();
+            [Goal {
+                tolerance: 1e-4,
+                ..Goal::position(10, target)
+            }]
+        })
+        .collect();
+    let rest = mechanism.rest();
+    let solvers: [(&str, Box<dyn IkSolver>); 2] = [
+        ("anim-ik/ccd", Box::new(Ccd::new(100))),
+        ("anim-ik/fabrik", Box::new(Fabrik::new(100))),
+    ];
+    for (name, mut solver) in solvers {
+        let (mut at, mut report, mut n) = (rest.clone(), IkReport::default(), 0);
+        c.benchmark_group(name).bench_function("10", |b| {
+            b.iter(|| {
+                n += 1;
+                at.clone_from(&rest);
+                let problem = IkProblem::new(&mechanism, &goals[n % GOALS]);
+                solver.solve(black_box(&problem), &mut at, &mut report)
+            });
+        });
+    }
+}
+
+criterion_group!(
+    benches, two_bone, look_at, three_bone, spine_look, spline, chains
+);
 criterion_main!(benches);

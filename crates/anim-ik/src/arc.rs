@@ -50,6 +50,25 @@ impl Arc {
     }
 }
 
+/// The quaternion of the shortest arc between unit vectors, times a positive factor.
+///
+/// It is (1 + a · b, a × b). `None` where that cancels, toward opposite directions, and where one is not finite.
+#[inline(always)]
+pub(crate) fn arc(a: Vec3, b: Vec3) -> Option<Quaternion<f32>> {
+    let w = 1.0 + a.dot(&b);
+    let v = a.cross(&b);
+    (w > 0.125).then(|| Quaternion::new(w, v.x, v.y, v.z))
+}
+
+/// `vector` turned by the rotation whose quaternion is `q` times a factor; times the square of the factor.
+#[inline(always)]
+pub(crate) fn carried(q: Quaternion<f32>, vector: Vec3) -> Vec3 {
+    let v = q.imag();
+    v * (2.0 * v.dot(&vector))
+        + vector * (q.w * q.w - v.norm_squared())
+        + v.cross(&vector) * (2.0 * q.w)
+}
+
 /// The sum of directions that are nearly opposite, where their lengths, 1 but for rounding, tell.
 ///
 /// The half turns need from/|from| + to/|to|, which is s + to (|from|² − |to|²)/2 but for length; the difference of squares
@@ -74,12 +93,12 @@ pub(crate) struct Roll {
 }
 
 impl Roll {
-    /// By the angle that has this sine and cosine, times a positive factor; none if both are zero.
+    /// By the angle that has this sine and cosine, times a positive factor; none if both are zero or as good as.
     #[inline(always)]
     pub(crate) fn by(sine: f32, cosine: f32) -> Self {
         let norm = (sine * sine + cosine * cosine).sqrt();
         // tan(θ/2) = sin / (norm + cos) = (norm − cos) / sin: whichever does not cancel.
-        let (sine, cosine) = if norm == 0.0 {
+        let (sine, cosine) = if norm < 1e-18 {
             (0.0, 1.0)
         } else if cosine < 0.0 {
             (norm - cosine, sine)
@@ -87,6 +106,23 @@ impl Roll {
             (sine, norm + cosine)
         };
         Self { sine, cosine }
+    }
+
+    /// Its quaternion about the unit `axis`, times a positive factor.
+    #[inline(always)]
+    pub(crate) fn about(&self, axis: Vec3) -> Quaternion<f32> {
+        let v = axis * self.sine;
+        Quaternion::new(self.cosine, v.x, v.y, v.z)
+    }
+
+    /// This roll and another by `angle`, rad.
+    #[cold]
+    pub(crate) fn then(self, angle: f32) -> Self {
+        let (sine, cosine) = (libm::sinf(0.5 * angle), libm::cosf(0.5 * angle));
+        Self {
+            sine: self.sine * cosine + self.cosine * sine,
+            cosine: self.cosine * cosine - self.sine * sine,
+        }
     }
 
     /// The part `alpha` of it, the shorter way.
@@ -126,6 +162,12 @@ mod tests {
             let expected = quat::between_equal(from, to, axis);
             assert!(quat::angle_between(turn, expected) < 2e-6);
         }
+    }
+
+    #[test]
+    fn what_rounding_left_is_no_roll() {
+        let roll = Roll::by(1e-20, -1e-20);
+        assert_eq!((roll.sine, roll.cosine), (0.0, 1.0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The orthonormal axes through which rotations pass from model space to a joint's own.
 
 use anim_math::lanes::LANES;
-use anim_math::nalgebra::{Quaternion, Vector4};
+use anim_math::nalgebra::Quaternion;
 use anim_math::{Quat, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 
@@ -22,21 +22,60 @@ impl Frame {
     /// The axes of the space that `joint` is posed in: its parent's, or the model's for a root.
     #[inline(always)]
     pub(crate) fn of_parent(skeleton: &Skeleton, joint: JointId, globals: &Globals) -> Self {
+        Self::of_even_parent(skeleton, joint, globals)
+            .unwrap_or_else(|| Self::of_uneven_parent(skeleton, joint, globals))
+    }
+
+    /// As [`of_parent`](Self::of_parent), if that space is scaled evenly; whoever uses it at once keeps it in registers.
+    #[inline(always)]
+    pub(crate) fn of_even_parent(
+        skeleton: &Skeleton,
+        joint: JointId,
+        globals: &Globals,
+    ) -> Option<Self> {
         match skeleton.parent(joint) {
-            Some(parent) => Self::of(globals, parent),
-            None => Self {
+            Some(parent) => Self::of_even(globals, parent),
+            None => Some(Self {
                 x: Vec3::x(),
                 y: Vec3::y(),
                 z: Vec3::z(),
-            },
+            }),
+        }
+    }
+
+    #[cold]
+    fn of_uneven_parent(skeleton: &Skeleton, joint: JointId, globals: &Globals) -> Self {
+        let parent = skeleton.parent(joint);
+        Self::of(globals, parent.unwrap_or(joint))
+    }
+
+    /// The axes of `joint` if they are of one length at right angles, as they almost always are: their box is then a cube
+    /// (Hadamard).
+    #[inline(always)]
+    fn of_even(globals: &Globals, joint: JointId) -> Option<Self> {
+        let [x, y, z] = columns(globals, joint);
+        let (xx, yy, zz) = (x.norm_squared(), y.norm_squared(), z.norm_squared());
+        let det = x.cross(&y).dot(&z);
+        let cube = xx * xx * xx;
+        let is_even = (yy - xx).abs().max((zz - xx).abs()) <= EVEN * xx
+            && (det * det - cube).abs() <= EVEN * cube
+            && cube > f32::MIN_POSITIVE;
+        let scale = 1_f32.copysign(det) / xx.sqrt();
+        // No closure: it would be one function for two joints, and its result would pass through memory.
+        if is_even {
+            Some(Self {
+                x: x * scale,
+                y: y * scale,
+                z: z * scale,
+            })
+        } else {
+            None
         }
     }
 
     /// The axes of `joint`, orthonormalised x first (Gram-Schmidt); x and y times the sign of the determinant.
-    #[inline(always)]
     fn of(globals: &Globals, joint: JointId) -> Self {
-        let [r0, r1, r2, _] = &globals.slots()[joint.index()].0;
-        let [x, y, z] = [0, 1, 2].map(|column| Vec3::new(r0[column], r1[column], r2[column]));
+        let [x, y, z] = columns(globals, joint);
         let normal = x.cross(&y);
         let (xx, yy, nn) = (x.norm_squared(), y.norm_squared(), normal.norm_squared());
         if nn.is_normal() && nn > 1e-12 * xx * yy {
@@ -81,27 +120,55 @@ impl Frame {
     /// A part of a turn is the short arc from no turn at all. Children do not follow.
     #[inline(always)]
     pub(crate) fn turn(&self, joint: JointId, turn: Quaternion<f32>, weight: f32, pose: &mut Pose) {
-        let v = self.local_axis(turn.imag());
-        let mut local = Quaternion::new(turn.w, v.x, v.y, v.z);
         if weight < 1.0 {
-            local = part_of(local, weight);
+            self.turn_partly(joint, turn, weight, pose);
+        } else {
+            self.turn_fully(joint, turn, pose);
         }
+    }
+
+    #[cold]
+    fn turn_partly(&self, joint: JointId, turn: Quaternion<f32>, weight: f32, pose: &mut Pose) {
+        let turn = Quat::new_normalize(turn);
+        let part = quat::slerp(Quat::identity(), turn, weight);
+        self.turn_fully(joint, part.into_inner(), pose);
+    }
+
+    /// As [`turn`](Self::turn), all of it.
+    #[inline(always)]
+    pub(crate) fn turn_fully(&self, joint: JointId, turn: Quaternion<f32>, pose: &mut Pose) {
+        let v = self.local_axis(turn.imag());
+        let local = Quaternion::new(turn.w, v.x, v.y, v.z);
         // Lane by lane: a load of the whole block would wait for what was just written to a neighbour.
         let (block, lane) = (joint.index() / LANES, joint.index() % LANES);
         let parts = &mut pose.blocks_mut()[block].rotation;
-        let now = Vector4::from(parts.each_ref().map(|part| part[lane]));
-        let turned = (local * Quaternion::from_vector(now)).coords;
-        let turned = turned * (1.0 / turned.norm());
-        for (part, value) in parts.iter_mut().zip(turned.iter()) {
-            part[lane] = *value;
-        }
+        let [x, y, z, w] = parts.each_ref().map(|part| part[lane]);
+        // The rotation that was there is unit but for its rounding, which a Newton step takes away while the turn is still
+        // being computed; so only the turn's length is left to divide out, while the product is.
+        let unit = 1.5 - 0.5 * (x * x + y * y + z * z + w * w);
+        let scale = unit / local.norm();
+        let turned = (local * Quaternion::new(w, x, y, z)).coords * scale;
+        let [x, y, z, w] = turned.into();
+        parts[0][lane] = x;
+        parts[1][lane] = y;
+        parts[2][lane] = z;
+        parts[3][lane] = w;
     }
 }
 
-/// The part `weight` of the short arc to `turn`.
-#[cold]
-fn part_of(turn: Quaternion<f32>, weight: f32) -> Quaternion<f32> {
-    quat::slerp(Quat::identity(), Quat::new_normalize(turn), weight).into_inner()
+/// How far, as a part, squared lengths and the volume of a joint's axes may be from those of a cube to count as one.
+const EVEN: f32 = 1e-5;
+
+/// The axes of `joint` in model space, scaled as they are.
+#[inline(always)]
+fn columns(globals: &Globals, joint: JointId) -> [Vec3; 3] {
+    // No closure for the three: it would be a function of its own, called twice by whoever needs two frames.
+    let [r0, r1, r2, _] = &globals.slots()[joint.index()].0;
+    [
+        Vec3::new(r0[0], r1[0], r2[0]),
+        Vec3::new(r0[1], r1[1], r2[1]),
+        Vec3::new(r0[2], r1[2], r2[2]),
+    ]
 }
 
 /// Where `joint` is in model space.
@@ -117,6 +184,12 @@ pub(crate) fn vector(globals: &Globals, joint: JointId, own: Vec3) -> Vec3 {
     let [x, y, z, _] = &globals.slots()[joint.index()].0;
     let dot = |row: &[f32; 4]| row[0] * own.x + row[1] * own.y + row[2] * own.z;
     Vec3::new(dot(x), dot(y), dot(z))
+}
+
+/// How many times longer the bone to `joint` is at rest than in the pose; 1 where it has no length.
+pub(crate) fn rest_ratio(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> f32 {
+    let ratio = skeleton.rest().translation(joint).norm() / pose.translation(joint).norm();
+    if ratio.is_normal() { ratio } else { 1.0 }
 }
 
 /// True if no component is NaN or infinite.
@@ -169,11 +242,22 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_to_the_axes_agree() {
+    fn all_ways_to_the_axes_agree() {
         let mut random = Random::new(2, 0, 0);
         for scale in [1.0, -1.0].map(|x| Vec3::new(2.0 * x, 0.5, 3.0)) {
             let (globals, joint) = globals(quat::exp(random.on_sphere()), scale);
             let (a, b) = (Frame::of(&globals, joint), Frame::of_flat(&globals, joint));
+            for (a, b) in [(a.x, b.x), (a.y, b.y), (a.z, b.z)] {
+                assert!((a - b).norm() < 1e-6);
+            }
+            assert!(Frame::of_even(&globals, joint).is_none());
+        }
+        for scale in [Vec3::repeat(0.02), Vec3::new(-3.0, 3.0, 3.0)] {
+            let (globals, joint) = globals(quat::exp(random.on_sphere()), scale);
+            let (a, b) = (
+                Frame::of(&globals, joint),
+                Frame::of_even(&globals, joint).unwrap(),
+            );
             for (a, b) in [(a.x, b.x), (a.y, b.y), (a.z, b.z)] {
                 assert!((a - b).norm() < 1e-6);
             }

@@ -1,8 +1,14 @@
-//! Inverse kinematics: analytic two-bone limbs and look-at, in model space on a pose and its globals.
+//! Inverse kinematics: analytic limbs and look-at on a pose, and numeric solvers for whole bodies and machines.
 //!
-//! A solver is a small validated value that many actors share; a solve edits the local rotations of its joints and brings
-//! the globals of everything below up to date, so that pose and globals agree before and after. Bone lengths never
-//! change. A goal out of reach is an answer, reported by [`Outcome`]: a straight leg, not an error. Nothing allocates.
+//! **Analytic**, in model space on a pose and its globals: [`TwoBone`], [`LookAt`] and [`FootPlant`]. A solver is a small
+//! validated value that many actors share; a solve edits the local rotations of its joints and brings the globals of
+//! everything below up to date, so that pose and globals agree before and after. Bone lengths never change. A goal out of
+//! reach is an answer, reported by [`Outcome`]: a straight leg, not an error. Nothing allocates.
+//!
+//! **Numeric**, in double precision on a [`Mechanism`], a tree of joints with true degrees of freedom and limits: goals of
+//! many kinds in an [`IkProblem`], answered by an [`IkSolver`] with an [`IkReport`] that says what is left and what stood in
+//! the way. [`LevenbergMarquardt`] is the one to use; [`Gradient`], [`GaussNewton`] and [`DampedLeastSquares`] share its
+//! parts. [`IkBatch`] solves many at once. Limits hold exactly and answers are the same bits on any number of threads.
 //!
 //! ```
 //! use anim_ik::{TwoBone, TwoBoneGoal};
@@ -30,15 +36,63 @@
 //! ```
 
 mod arc;
+pub mod batch;
+pub mod bend_plane;
+pub mod ccd;
+mod cholesky;
+pub mod configuration;
+mod correlation;
+pub mod damped_least_squares;
+mod descent;
 mod error;
+pub mod fabrik;
 pub mod foot;
 mod frame;
+pub mod gauss_newton;
+pub mod goal;
+mod goal_rows;
+pub mod gradient;
+pub mod jacobian;
+mod joint_model;
+pub mod levenberg_marquardt;
+mod lie;
 pub mod look_at;
+pub mod mechanism;
+pub mod obstacles;
+pub mod planar_arm;
+pub mod problem;
+pub mod report;
+mod rows;
+mod skeleton_map;
+pub mod spine_look;
+pub mod spline;
+mod stride;
+mod system;
+pub mod three_bone;
 pub mod two_bone;
 
+pub use batch::IkBatch;
+pub use bend_plane::BendPlane;
+pub use ccd::Ccd;
+pub use configuration::{Configuration, JointValue};
+pub use damped_least_squares::DampedLeastSquares;
 pub use error::IkError;
+pub use fabrik::Fabrik;
 pub use foot::{Foot, FootContact, FootPlant, Ground};
-pub use look_at::LookAt;
+pub use gauss_newton::GaussNewton;
+pub use goal::{Goal, GoalKind};
+pub use gradient::Gradient;
+pub use jacobian::Jacobian;
+pub use levenberg_marquardt::{LevenbergMarquardt, SearchOptions};
+pub use look_at::{LookAt, LookAtGoal};
+pub use mechanism::{Frames, Mechanism, MechanismJoint};
+pub use obstacles::{Limb, Obstacles};
+pub use planar_arm::{Elbow, PlanarArm};
+pub use problem::{IkProblem, IkSolver, PointMass, Posture};
+pub use report::{IkReport, IkStatus, Residual};
+pub use spine_look::{SpineJoint, SpineLook};
+pub use spline::{SplineGoal, SplineIk, SplinePath};
+pub use three_bone::ThreeBone;
 pub use two_bone::{TwoBone, TwoBoneGoal};
 
 /// What a solve came to.

@@ -1,7 +1,8 @@
 //! Turning one joint so that an axis of it points at a target: heads, eyes, turrets.
 //!
 //! The joint turns by the shortest arc from where it looks now, no further than its limit, and then rolls about its view
-//! until its up axis stands upright. Chain several with rising weights for neck and head.
+//! until its up axis stands upright. Eyes that are not at the joint get an offset; [`LookAtGoal`] has another upright, a
+//! twist and a weight. For a neck and a spine that share the turn, see [`SpineLook`](crate::SpineLook).
 //!
 //! ```
 //! use anim_ik::LookAt;
@@ -27,26 +28,81 @@ use anim_math::{Quat, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 use serde::{Deserialize, Serialize};
 
-use crate::arc::{Arc, Roll};
+use crate::arc::{Arc, Roll, arc, carried};
 use crate::frame::{Frame, is_finite, position, vector};
 use crate::{IkError, Outcome};
 
 /// A joint that looks along one of its axes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "LookAtSpec")]
 pub struct LookAt {
     /// What turns.
     pub joint: JointId,
     /// The joint's own axis that should point at the target, unit length.
     pub forward: Vec3,
-    /// The joint's own axis that should lean toward the model's +Y as far as the view allows, unit length; zero leaves the
-    /// roll to the shortest arc.
+    /// The joint's own axis that should lean toward the pole (the model's +Y) as far as the view allows, unit length; zero
+    /// leaves the roll to the shortest arc.
     pub up: Vec3,
     /// How far the view may turn from where it points now, rad; π or more is no limit.
     pub limit: f32,
+    /// Where the eye is in the joint's own space, m: the ray from there along `forward` should meet the target.
+    pub offset: Vec3,
+}
+
+/// A [`LookAt`] as it was written, not checked.
+#[derive(Deserialize)]
+struct LookAtSpec {
+    joint: JointId,
+    forward: Vec3,
+    up: Vec3,
+    limit: f32,
+    #[serde(default)]
+    offset: Vec3,
+}
+
+impl TryFrom<LookAtSpec> for LookAt {
+    type Error = IkError;
+
+    fn try_from(spec: LookAtSpec) -> Result<Self, IkError> {
+        Self::new(spec.joint, spec.forward, spec.up, spec.limit)?.with_offset(spec.offset)
+    }
+}
+
+/// What to look at this frame, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LookAtGoal {
+    /// Model space, m.
+    pub target: Vec3,
+    /// The direction in model space, of any length, that the joint's up axis leans toward; zero leaves the roll to the
+    /// shortest arc.
+    #[serde(default = "Vec3::y")]
+    pub pole: Vec3,
+    /// A roll about the view on top of that, rad, clockwise as seen by who looks.
+    #[serde(default)]
+    pub twist: f32,
+    /// How much of the solution to apply, 0 to 1, along the short arc from the pose as it is; 0 leaves it bit for bit.
+    pub weight: f32,
+}
+
+impl LookAtGoal {
+    /// Look at `target`, model space, m: upright toward +Y, no twist, full weight.
+    pub fn new(target: Vec3) -> Self {
+        Self {
+            target,
+            pole: Vec3::y(),
+            twist: 0.0,
+            weight: 1.0,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_active(&self) -> bool {
+        self.weight > 0.0 && is_finite(&self.pole) && self.twist.is_finite()
+    }
 }
 
 impl LookAt {
-    /// A joint with its axes and its limit, rad; the axes need not be unit.
+    /// A joint with its axes and its limit, rad; the axes need not be unit. The eye is at the joint.
     ///
     /// # Errors
     ///
@@ -75,7 +131,23 @@ impl LookAt {
             forward,
             up,
             limit,
+            offset: Vec3::zeros(),
         })
+    }
+
+    /// The same with the eye at `offset` in the joint's own space, m.
+    ///
+    /// # Errors
+    ///
+    /// [`IkError::Offset`] if it is not finite.
+    pub fn with_offset(self, offset: Vec3) -> Result<Self, IkError> {
+        if is_finite(&offset) {
+            Ok(Self { offset, ..self })
+        } else {
+            Err(IkError::Offset {
+                joint: self.joint.index(),
+            })
+        }
     }
 
     /// Turns the joint toward `target`, model space, m, by the part `weight` of what it takes, along the short arc.
@@ -87,6 +159,7 @@ impl LookAt {
     /// # Panics
     ///
     /// If skeleton, pose, globals and joint do not belong together.
+    #[inline]
     pub fn solve(
         &self,
         skeleton: &Skeleton,
@@ -95,23 +168,58 @@ impl LookAt {
         pose: &mut Pose,
         globals: &mut Globals,
     ) -> Outcome {
-        let to_target = target - position(globals, self.joint);
+        let goal = LookAtGoal {
+            weight,
+            ..LookAtGoal::new(target)
+        };
+        self.aim_in(skeleton, &goal, pose, globals)
+    }
+
+    /// As [`solve`](Self::solve), with a pole and a twist.
+    ///
+    /// With an offset eye, a target nearer to the joint than the eye's ray ever comes cannot be met; the outcome says what
+    /// is left.
+    ///
+    /// # Panics
+    ///
+    /// If skeleton, pose, globals and joint do not belong together.
+    pub fn aim(
+        &self,
+        skeleton: &Skeleton,
+        goal: &LookAtGoal,
+        pose: &mut Pose,
+        globals: &mut Globals,
+    ) -> Outcome {
+        self.aim_in(skeleton, goal, pose, globals)
+    }
+
+    #[inline(always)]
+    fn aim_in(
+        &self,
+        skeleton: &Skeleton,
+        goal: &LookAtGoal,
+        pose: &mut Pose,
+        globals: &mut Globals,
+    ) -> Outcome {
+        let to_target = goal.target - position(globals, self.joint);
         let wanted = to_target.try_normalize(1e-18).filter(is_finite);
         let Some(wanted) = wanted else {
             return Outcome {
-                reached: is_finite(&target),
+                reached: is_finite(&goal.target),
                 residual: 0.0,
                 iterations: 0,
             };
         };
-        let is_active = weight > 0.0;
+        let is_active = goal.is_active();
         if is_active {
-            let turn = self.turn(globals, wanted);
-            let frame = Frame::of_parent(skeleton, self.joint, globals);
-            frame.turn(self.joint, turn, weight, pose);
+            let is_plain = goal.weight >= 1.0 && goal.twist == 0.0 && self.limit >= PI;
+            if !(is_plain && self.turn(skeleton, wanted, goal.pole, pose, globals)) {
+                let far = to_target.norm();
+                self.turn_carefully(skeleton, wanted, far, goal, pose, globals);
+            }
             skeleton.globals_below(self.joint, pose, globals);
         }
-        let residual = angle(vector(globals, self.joint, self.forward), wanted);
+        let residual = self.residual(globals, to_target);
         Outcome {
             reached: residual <= 1e-5,
             residual,
@@ -119,48 +227,159 @@ impl LookAt {
         }
     }
 
-    /// The model-space rotation that makes the joint look along the unit vector `wanted`, or as near as its limit allows,
-    /// and its up axis upright: a quaternion times a positive factor.
+    /// Turns the joint where nothing is out of the ordinary; false, and nothing done, elsewhere.
+    ///
+    /// It hands nothing on through memory, which is half the time: all that may has its own function.
     #[inline(always)]
-    fn turn(&self, globals: &Globals, mut wanted: Vec3) -> Quaternion<f32> {
+    fn turn(
+        &self,
+        skeleton: &Skeleton,
+        wanted: Vec3,
+        pole: Vec3,
+        pose: &mut Pose,
+        globals: &Globals,
+    ) -> bool {
+        let Some(frame) = Frame::of_even_parent(skeleton, self.joint, globals) else {
+            return false;
+        };
+        let view = vector(globals, self.joint, self.forward);
+        let up = vector(globals, self.joint, self.up);
+        let scale = 1.0 / view.norm();
+        let (view, up) = (view * scale, up * scale);
+        let beside = pole.cross(&wanted);
+        let is_steep = beside.norm_squared() < STEEP * pole.norm_squared();
+        let Some(aim) = arc(view, wanted) else {
+            return false;
+        };
+        if is_steep || self.offset != Vec3::zeros() {
+            return false;
+        }
+        let up = carried(aim, up);
+        let roll = Roll::by(
+            up.dot(&beside),
+            up.dot(&pole) - up.dot(&wanted) * wanted.dot(&pole),
+        );
+        frame.turn_fully(self.joint, roll.about(wanted) * aim, pose);
+        true
+    }
+
+    /// Turns the joint, whatever the pose and the goal; the target is `far`, m, from it.
+    #[cold]
+    #[inline(never)]
+    fn turn_carefully(
+        &self,
+        skeleton: &Skeleton,
+        wanted: Vec3,
+        far: f32,
+        goal: &LookAtGoal,
+        pose: &mut Pose,
+        globals: &Globals,
+    ) {
+        let turn = self.sight(globals, far).turn(wanted, goal, self.limit);
+        let frame = Frame::of_parent(skeleton, self.joint, globals);
+        frame.turn(self.joint, turn, goal.weight, pose);
+    }
+
+    /// The angle between the view and the way from the eye to the target, rad.
+    ///
+    /// * `to_target`: from the joint, m.
+    #[inline(always)]
+    pub(crate) fn residual(&self, globals: &Globals, to_target: Vec3) -> f32 {
+        let way = if self.offset == Vec3::zeros() {
+            to_target
+        } else {
+            to_target - vector(globals, self.joint, self.offset)
+        };
+        angle(vector(globals, self.joint, self.forward), way)
+    }
+
+    /// What the joint looks like in model space to a target at the distance `far`, m.
+    #[inline(always)]
+    pub(crate) fn sight(&self, globals: &Globals, far: f32) -> Sight {
         let view = vector(globals, self.joint, self.forward);
         let length = view.norm();
         if length <= 1e-18 {
-            return Quaternion::identity();
+            return Sight {
+                view: Vec3::zeros(),
+                up: Vec3::zeros(),
+            };
         }
         let scale = 1.0 / length;
-        let (view, up) = (view * scale, vector(globals, self.joint, self.up) * scale);
-        if self.limit < PI {
-            let aim = quat::between_equal(view, wanted, up);
-            wanted = limited(aim, self.limit) * view;
+        let up = vector(globals, self.joint, self.up) * scale;
+        let mut view = view * scale;
+        if self.offset != Vec3::zeros() {
+            view = through_eye(view, vector(globals, self.joint, self.offset), far);
         }
-        // Were it opposite, it would turn about the up axis.
-        let arc = Arc::new(view, wanted, up);
-        arc.rolled(upright(wanted, arc.carry(up), view.dot(&up)))
+        Sight { view, up }
     }
 }
 
-/// The roll about the unit vector `view` that makes `up` lean toward +Y.
+/// From the joint to where the ray from the eye is `far` from it, unit length.
+///
+/// With o the eye's offset and f the view, |o + s f| = far has the root s = √(far² − |o|² + (o·f)²) − o·f ahead of the eye's
+/// foot point; a nearer target leaves the foot point, s = −o·f.
+#[cold]
+fn through_eye(view: Vec3, offset: Vec3, far: f32) -> Vec3 {
+    let along = offset.dot(&view);
+    let foot = offset - view * along;
+    let ahead = (far * far - foot.norm_squared()).max(0.0).sqrt();
+    (foot + view * ahead).try_normalize(1e-18).unwrap_or(view)
+}
+
+/// A view and an up direction in model space.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sight {
+    /// Unit; zero if there is none.
+    pub(crate) view: Vec3,
+    /// As long as the joint's scale makes it against the view.
+    pub(crate) up: Vec3,
+}
+
+impl Sight {
+    /// The model-space rotation that makes it look along the unit vector `wanted`, or as near as `limit`, rad, allows, and
+    /// its up axis upright: a quaternion times a positive factor.
+    #[inline(always)]
+    pub(crate) fn turn(&self, wanted: Vec3, goal: &LookAtGoal, limit: f32) -> Quaternion<f32> {
+        let Self { view, up } = *self;
+        if view == Vec3::zeros() {
+            return Quaternion::identity();
+        }
+        let wanted = if limit < PI {
+            limited(view, wanted, up, limit)
+        } else {
+            wanted
+        };
+        // Were it opposite, it would turn about the up axis.
+        let arc = Arc::new(view, wanted, up);
+        let mut roll = upright(wanted, arc.carry(up), view.dot(&up), goal.pole);
+        if goal.twist != 0.0 {
+            roll = roll.then(goal.twist);
+        }
+        arc.rolled(roll)
+    }
+}
+
+/// The roll about the unit vector `view` that makes `up` lean toward `pole`.
 ///
 /// * `lean`: `view` · `up`.
 #[inline(always)]
-fn upright(view: Vec3, up: Vec3, lean: f32) -> Roll {
-    let sine = up.x * view.z - up.z * view.x;
-    let roll = Roll::by(sine, up.y - lean * view.y);
-    let slope = view.x * view.x + view.z * view.z;
-    if slope < STEEP {
-        roll.part(slope / STEEP)
+fn upright(view: Vec3, up: Vec3, lean: f32, pole: Vec3) -> Roll {
+    let beside = pole.cross(&view);
+    let roll = Roll::by(up.dot(&beside), up.dot(&pole) - lean * view.dot(&pole));
+    let (slope, size) = (beside.norm_squared(), pole.norm_squared());
+    if slope < STEEP * size {
+        roll.part(slope / (STEEP * size))
     } else {
         roll
     }
 }
 
-/// The squared sine of the angle to the vertical, 0.2 rad, under which the roll fades out.
+/// The squared sine of the angle to the pole, 0.2 rad, under which the roll fades out.
 const STEEP: f32 = 0.04;
 
 /// The angle between two vectors of any length, rad.
 #[inline(always)]
-fn angle(a: Vec3, b: Vec3) -> f32 {
+pub(crate) fn angle(a: Vec3, b: Vec3) -> f32 {
     let (sine2, cosine) = (a.cross(&b).norm_squared(), a.dot(&b));
     let cosine2 = cosine * cosine;
     if cosine > 0.0 && sine2 < 2.5e-7 * cosine2 {
@@ -171,13 +390,14 @@ fn angle(a: Vec3, b: Vec3) -> f32 {
     }
 }
 
-/// The same turn, but by no more than `limit`, rad.
-fn limited(turn: Quat, limit: f32) -> Quat {
+/// The direction on the way from `view` to `wanted`, both unit, by no more than `limit`, rad; about `up` if opposite.
+#[cold]
+fn limited(view: Vec3, wanted: Vec3, up: Vec3, limit: f32) -> Vec3 {
+    let turn = quat::between_equal(view, wanted, up);
     let sine = turn.imag().norm();
-    let angle = 2.0 * libm::atan2f(sine, turn.w);
-    if angle > limit {
-        quat::from_axis_angle(turn.imag() / sine, limit)
-    } else {
-        turn
+    if 2.0 * libm::atan2f(sine, turn.w) <= limit {
+        return wanted;
     }
+    let turn: Quat = quat::from_axis_angle(turn.imag() / sine, limit);
+    turn * view
 }

@@ -10,12 +10,14 @@ use anim_math::{Quat, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 use serde::{Deserialize, Serialize};
 
-use crate::arc::{Arc, Roll};
+use crate::arc::{Arc, Roll, arc, carried};
+use crate::error::check_line;
 use crate::frame::{Frame, is_finite, position};
-use crate::{IkError, Outcome};
+use crate::{BendPlane, IkError, Outcome};
 
 /// A limb of two bones: the rotations of `root` and `mid` bring `end` to a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "TwoBoneSpec")]
 pub struct TwoBone {
     /// Hip or shoulder.
     pub root: JointId,
@@ -30,6 +32,46 @@ pub struct TwoBone {
     pub hinge: Vec3,
 }
 
+/// A [`TwoBone`] as it was written, not checked.
+#[derive(Deserialize)]
+struct TwoBoneSpec {
+    root: JointId,
+    mid: JointId,
+    end: JointId,
+    hinge: Vec3,
+}
+
+impl TryFrom<TwoBoneSpec> for TwoBone {
+    type Error = IkError;
+
+    /// Parents come first in any skeleton, so joints out of order make no limb in any.
+    fn try_from(spec: TwoBoneSpec) -> Result<Self, IkError> {
+        let TwoBoneSpec {
+            root,
+            mid,
+            end,
+            hinge,
+        } = spec;
+        for (joint, ancestor) in [(mid, root), (end, mid)] {
+            if joint <= ancestor {
+                return Err(IkError::NotBelow {
+                    joint: joint.index(),
+                    ancestor: ancestor.index(),
+                });
+            }
+        }
+        let unit = hinge.try_normalize(1e-18).filter(is_finite);
+        let unit = unit.ok_or(IkError::Axes { joint: mid.index() })?;
+        let is_unit = (hinge.norm_squared() - 1.0).abs() < 1e-6;
+        Ok(Self {
+            root,
+            mid,
+            end,
+            hinge: if is_unit { hinge } else { unit },
+        })
+    }
+}
+
 /// Where a limb should go this frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TwoBoneGoal {
@@ -38,6 +80,9 @@ pub struct TwoBoneGoal {
     /// How `end` should be turned in model space, once it is there; `None` leaves its local rotation alone.
     #[serde(default)]
     pub rotation: Option<Quat>,
+    /// How much of the rotation to apply, 0 to 1; `None` for as much as `weight`.
+    #[serde(default)]
+    pub rotation_weight: Option<f32>,
     /// A point in model space that `mid` bends toward; `None` keeps the plane of the pose. A pole on the line to the
     /// target says nothing and counts as none.
     #[serde(default)]
@@ -46,24 +91,43 @@ pub struct TwoBoneGoal {
     /// none. Within it the end lags behind its target.
     #[serde(default)]
     pub softness: f32,
+    /// How many times longer than at rest the bones may become to reach the target; 1 or less for not at all.
+    ///
+    /// With it bones are as long as at rest wherever the target is near enough, whatever the pose made of them; with
+    /// softness too they grow instead of lagging behind.
+    #[serde(default)]
+    pub stretch: f32,
     /// How much of the solution to apply, 0 to 1, along the short arcs; 0 leaves the pose bit for bit.
     pub weight: f32,
 }
 
 impl TwoBoneGoal {
-    /// Reach `target`, model space, m: full weight, no softness, no pole, no rotation.
+    /// Reach `target`, model space, m: full weight, no softness, no stretch, no pole, no rotation.
     pub fn new(target: Vec3) -> Self {
         Self {
             target,
             rotation: None,
+            rotation_weight: None,
             pole: None,
             softness: 0.0,
+            stretch: 1.0,
             weight: 1.0,
         }
     }
 
-    fn is_finite(&self) -> bool {
-        is_finite(&self.target) && self.softness.is_finite()
+    pub(crate) fn is_finite(&self) -> bool {
+        is_finite(&self.target) && self.softness.is_finite() && self.stretch.is_finite()
+    }
+
+    /// The rotation to apply and how much of it.
+    #[inline(always)]
+    fn turned(&self) -> Option<(Quat, f32)> {
+        let rotation = self.rotation?;
+        let weight = self.rotation_weight.unwrap_or(self.weight);
+        let is_active = weight > 0.0 && self.is_finite();
+        is_active
+            .then(|| quat::from_xyzw(rotation.coords.into()))?
+            .map(|rotation| (rotation, weight))
     }
 }
 
@@ -74,7 +138,7 @@ impl TwoBone {
     ///
     /// [`IkError::NoJoint`] if the joint is not the skeleton's, [`IkError::NoParents`] if it has no grandparent.
     pub fn new(skeleton: &Skeleton, end: JointId) -> Result<Self, IkError> {
-        check(skeleton, end)?;
+        check_line(skeleton, [end])?;
         let no_parents = IkError::NoParents { joint: end.index() };
         let mid = skeleton.parent(end).ok_or(no_parents.clone())?;
         let root = skeleton.parent(mid).ok_or(no_parents)?;
@@ -93,17 +157,7 @@ impl TwoBone {
         mid: JointId,
         end: JointId,
     ) -> Result<Self, IkError> {
-        for joint in [root, mid, end] {
-            check(skeleton, joint)?;
-        }
-        for (joint, ancestor) in [(mid, root), (end, mid)] {
-            if !skeleton.is_below(joint, ancestor) {
-                return Err(IkError::NotBelow {
-                    joint: joint.index(),
-                    ancestor: ancestor.index(),
-                });
-            }
-        }
+        check_line(skeleton, [root, mid, end])?;
         let mut globals = Globals::new(skeleton);
         skeleton.globals(skeleton.rest(), &mut globals);
         let [a, b, c] = [root, mid, end].map(|joint| position(&globals, joint));
@@ -115,6 +169,15 @@ impl TwoBone {
             end,
             hinge,
         })
+    }
+
+    /// Checks a limb that was read from a file against a skeleton.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`of`](Self::of).
+    pub fn check(&self, skeleton: &Skeleton) -> Result<(), IkError> {
+        check_line(skeleton, [self.root, self.mid, self.end])
     }
 
     /// Brings `end` to its goal by turning `root` and `mid`, and `end` itself if a rotation is asked for.
@@ -133,22 +196,132 @@ impl TwoBone {
         pose: &mut Pose,
         globals: &mut Globals,
     ) -> Outcome {
+        self.solve_in(skeleton, goal, None, pose, globals)
+    }
+
+    /// As [`solve`](Self::solve), but the plane of the bend turns from that of the last solve by no more than
+    /// [`BendPlane::most`].
+    ///
+    /// For a pole that the target may pass behind, and for poses that come out straight: the side then changes gradually
+    /// instead of in one frame. The same plane, pose and goal give the same bits.
+    ///
+    /// # Panics
+    ///
+    /// If skeleton, pose, globals and limb do not belong together.
+    pub fn solve_steadily(
+        &self,
+        skeleton: &Skeleton,
+        goal: &TwoBoneGoal,
+        plane: &mut BendPlane,
+        pose: &mut Pose,
+        globals: &mut Globals,
+    ) -> Outcome {
+        self.solve_in(skeleton, goal, Some(plane), pose, globals)
+    }
+
+    #[inline(always)]
+    fn solve_in(
+        &self,
+        skeleton: &Skeleton,
+        goal: &TwoBoneGoal,
+        plane: Option<&mut BendPlane>,
+        pose: &mut Pose,
+        globals: &mut Globals,
+    ) -> Outcome {
         let [a, b, c] = [self.root, self.mid, self.end].map(|joint| position(globals, joint));
-        let (upper, lower, to_target) = (b - a, c - b, goal.target - a);
-        let length = upper.norm() + lower.norm();
+        let limb = Limb::new(b - a, c - b);
+        let length = limb.l1 + limb.l2;
         let is_active = goal.weight > 0.0 && goal.is_finite();
         if is_active {
-            let mid_frame = Frame::of_parent(skeleton, self.mid, globals);
-            let root_frame = Frame::of_parent(skeleton, self.root, globals);
-            let hinge = mid_frame.model_axis(self.hinge);
-            let (swing, bend) = turns(upper, lower, to_target, hinge, goal, a);
-            mid_frame.turn(self.mid, bend, goal.weight, pose);
-            root_frame.turn(self.root, swing, goal.weight, pose);
-            skeleton.globals_below(self.root, pose, globals);
-            let rotation = goal.rotation.map(|rotation| rotation.coords.into());
-            if let Some(rotation) = rotation.and_then(quat::from_xyzw) {
-                self.turn_end(skeleton, rotation, goal.weight, pose, globals);
+            let is_plain = plane.is_none() && goal.weight >= 1.0 && goal.stretch <= 1.0;
+            if !(is_plain && self.turn(skeleton, goal, a, &limb, pose, globals)) {
+                self.turn_carefully(skeleton, goal, plane, a, limb, pose, globals);
             }
+            skeleton.globals_below(self.root, pose, globals);
+        }
+        self.finish(skeleton, goal, is_active, length, pose, globals)
+    }
+
+    /// Turns root and mid where nothing is out of the ordinary; false, and nothing done, elsewhere.
+    ///
+    /// It hands nothing on through memory, which is half the time: all that may has its own function.
+    #[inline(always)]
+    fn turn(
+        &self,
+        skeleton: &Skeleton,
+        goal: &TwoBoneGoal,
+        root: Vec3,
+        limb: &Limb,
+        pose: &mut Pose,
+        globals: &Globals,
+    ) -> bool {
+        let Some(mid_frame) = Frame::of_even_parent(skeleton, self.mid, globals) else {
+            return false;
+        };
+        let Some(root_frame) = Frame::of_even_parent(skeleton, self.root, globals) else {
+            return false;
+        };
+        let way = Way::new(goal.target - root);
+        let distance = eased(way.far, limb.l1 + limb.l2, goal.softness);
+        let Some(normal) = limb.own_normal() else {
+            return false;
+        };
+        let pole = goal.pole.map(|pole| pole - root);
+        let Some((swing, bend)) = limb.turns(&way, distance, normal, pole) else {
+            return false;
+        };
+        mid_frame.turn_fully(self.mid, bend, pose);
+        root_frame.turn_fully(self.root, swing, pose);
+        true
+    }
+
+    /// Turns root and mid, whatever the pose and the goal.
+    #[cold]
+    #[inline(never)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one body of two with what both have at hand"
+    )]
+    fn turn_carefully(
+        &self,
+        skeleton: &Skeleton,
+        goal: &TwoBoneGoal,
+        plane: Option<&mut BendPlane>,
+        root: Vec3,
+        mut limb: Limb,
+        pose: &mut Pose,
+        globals: &Globals,
+    ) {
+        let mid_frame = Frame::of_parent(skeleton, self.mid, globals);
+        let root_frame = Frame::of_parent(skeleton, self.root, globals);
+        let way = Way::new(goal.target - root);
+        let mut distance = eased(way.far, limb.l1 + limb.l2, goal.softness);
+        if goal.stretch > 1.0 {
+            (limb, distance) = self.stretch(skeleton, goal, &limb, way.far, pose);
+        }
+        let hinge = mid_frame.model_axis(self.hinge);
+        let pole = goal.pole.map(|pole| pole - root);
+        let (swing, bend) = limb.careful_turns(&way, distance, hinge, pole, plane);
+        mid_frame.turn(self.mid, bend, goal.weight, pose);
+        root_frame.turn(self.root, swing, goal.weight, pose);
+    }
+
+    /// Turns the end, and says what came of it all.
+    ///
+    /// * `is_active`: that the limb was turned. * `length`: its length, m.
+    #[inline(always)]
+    pub(crate) fn finish(
+        &self,
+        skeleton: &Skeleton,
+        goal: &TwoBoneGoal,
+        is_active: bool,
+        length: f32,
+        pose: &mut Pose,
+        globals: &mut Globals,
+    ) -> Outcome {
+        let turned = goal.turned();
+        if let Some((rotation, weight)) = turned {
+            self.turn_end(skeleton, rotation, weight, pose, globals);
         }
         let residual = (goal.target - position(globals, self.end)).norm();
         // Rounding of the chain, and of positions far from the origin.
@@ -156,7 +329,7 @@ impl TwoBone {
         Outcome {
             reached: residual.is_finite() && residual <= slack,
             residual,
-            iterations: u32::from(is_active),
+            iterations: u32::from(is_active || turned.is_some()),
         }
     }
 
@@ -175,82 +348,244 @@ impl TwoBone {
         frame.turn(self.end, turn.into_inner(), weight, pose);
         skeleton.globals_below(self.end, pose, globals);
     }
+
+    /// Stretches the bones in the pose, as far as a target `far` away needs it and `goal` allows; the limb then, at full
+    /// weight, and how far it should reach.
+    #[cold]
+    fn stretch(
+        &self,
+        skeleton: &Skeleton,
+        goal: &TwoBoneGoal,
+        limb: &Limb,
+        far: f32,
+        pose: &mut Pose,
+    ) -> (Limb, f32) {
+        let segments = [(self.root, self.mid), (self.mid, self.end)];
+        let joints = |(top, bottom): (JointId, JointId)| {
+            std::iter::once(bottom)
+                .chain(skeleton.ancestors(bottom))
+                .take_while(move |joint| *joint != top)
+        };
+        let ratios = segments.map(|segment| {
+            let length = |pose: &Pose| -> f32 {
+                joints(segment)
+                    .map(|joint| pose.translation(joint).norm())
+                    .sum()
+            };
+            let ratio = length(skeleton.rest()) / length(pose);
+            if ratio.is_normal() { ratio } else { 1.0 }
+        });
+        let length = limb.l1 * ratios[0] + limb.l2 * ratios[1];
+        let reach = eased(far, length, goal.softness);
+        let needed = if reach > 0.0 { far / reach } else { 1.0 };
+        let factor = needed.clamp(1.0, goal.stretch);
+        let factors = ratios.map(|ratio| ratio * factor);
+        for (segment, factor) in segments.into_iter().zip(factors) {
+            for joint in joints(segment) {
+                let part = 1.0 + (factor - 1.0) * goal.weight.min(1.0);
+                pose.set_translation(joint, pose.translation(joint) * part);
+            }
+        }
+        let stretched = Limb::new(limb.upper * factors[0], limb.lower * factors[1]);
+        (stretched, reach * factor)
+    }
+}
+
+/// Two bones in model space.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limb {
+    /// From root to mid, m.
+    pub(crate) upper: Vec3,
+    /// From mid to end, m.
+    lower: Vec3,
+    /// Their lengths, m.
+    pub(crate) l1: f32,
+    pub(crate) l2: f32,
+}
+
+/// From the root to the target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// Unit; not finite if the target is at the root.
+    line: Vec3,
+    /// Its length, m.
+    pub(crate) far: f32,
+}
+
+impl Way {
+    #[inline(always)]
+    pub(crate) fn new(to_target: Vec3) -> Self {
+        let far = to_target.norm();
+        Self {
+            line: to_target * (1.0 / far),
+            far,
+        }
+    }
+
+    #[inline(always)]
+    fn is_line(&self) -> bool {
+        is_finite(&self.line)
+    }
 }
 
 /// Below this sine of the bend, rad, the pose's own plane gives way to the hinge: positions a few metres from the origin
 /// do not know it better, and a knee that noise has pushed through must not bend backward.
 const STRAIGHT: f32 = 0.02;
 
-/// The model-space rotations of the root (all of the limb) and, before it, of the mid joint, as quaternions times positive
-/// factors.
-///
-/// * `upper`, `lower`: from root to mid and from mid to end, m. * `hinge`: where the limb bends if it is straight.
-///
-/// With d the distance to go and φ the angle from upper to lower bone, 4·l₁·l₂·sin²(φ/2) = (l₁ + l₂)² − d² and
-/// 4·l₁·l₂·cos²(φ/2) = d² − (l₁ − l₂)²: the law of cosines in half angles, which loses no digits at either end.
-#[inline(always)]
-fn turns(
-    upper: Vec3,
-    lower: Vec3,
-    to_target: Vec3,
-    hinge: Vec3,
-    goal: &TwoBoneGoal,
-    root: Vec3,
-) -> (Quaternion<f32>, Quaternion<f32>) {
-    let (l1, l2, far) = (upper.norm(), lower.norm(), to_target.norm());
-    let (along, along_lower) = directions(upper, lower, l1, l2);
-    let normal = bend_normal(along, along_lower, hinge);
-    let four = 4.0 * l1 * l2;
-    let (bent, bend) = if four > f32::MIN_POSITIVE {
-        let distance = eased(far, l1 + l2, goal.softness);
+impl Limb {
+    #[inline(always)]
+    pub(crate) fn new(upper: Vec3, lower: Vec3) -> Self {
+        Self {
+            upper,
+            lower,
+            l1: upper.norm(),
+            l2: lower.norm(),
+        }
+    }
+
+    /// The model-space rotations of the root (all of the limb) and, before it, of the mid joint, as quaternions times
+    /// positive factors; `None` where that takes care: near half a turn, near folded, without a length or a target.
+    ///
+    /// * `distance`: how far the end should be from the root, m. * `normal`: of the bend. * `pole`: from the root.
+    #[inline(always)]
+    fn turns(
+        &self,
+        way: &Way,
+        distance: f32,
+        normal: Vec3,
+        pole: Option<Vec3>,
+    ) -> Option<(Quaternion<f32>, Quaternion<f32>)> {
+        let bent = self.opened(distance, normal)?;
+        let bend = arc(self.lower * (1.0 / self.l2), bent * (1.0 / self.l2))?;
+        // The law of cosines gave it that length, unless too little is left of both bones to trust that.
+        let (length, gap) = (self.l1 + self.l2, (self.l1 - self.l2).abs());
+        let reached = distance.clamp(gap, length);
+        if reached < 0.05 * length {
+            return None;
+        }
+        let view = (self.upper + bent) * (1.0 / reached);
+        let aim = arc(view, way.line)?;
+        let swing = match pole {
+            Some(pole) => rolled_to(pole, way.line, aim, normal),
+            None => aim,
+        };
+        Some((swing, bend))
+    }
+
+    /// As [`turns`](Self::turns), everywhere.
+    ///
+    /// * `hinge`: where the limb bends if it is straight.
+    pub(crate) fn careful_turns(
+        &self,
+        way: &Way,
+        distance: f32,
+        hinge: Vec3,
+        pole: Option<Vec3>,
+        plane: Option<&mut BendPlane>,
+    ) -> (Quaternion<f32>, Quaternion<f32>) {
+        let normal = self.normal(hinge);
+        let (bent, bend) = self.opening(distance, normal);
+        let (view, line) = self.sights(self.upper + bent, way);
+        let aim = Arc::new(view, line, normal).quaternion();
+        let swing = match (plane, pole.filter(is_finite)) {
+            (Some(plane), pole) => {
+                let line = way.is_line().then_some(line);
+                plane.roll(line, aim, normal, pole).unwrap_or(aim)
+            }
+            (None, Some(pole)) => rolled_to(pole, line, aim, normal),
+            (None, None) => aim,
+        };
+        (swing, bend)
+    }
+
+    /// The lower bone once the limb has the length `distance`, m; `None` if there is no bone to bend.
+    ///
+    /// With d the distance and φ the angle from upper to lower bone, s = 4·l₁·l₂·sin²(φ/2) = (l₁ + l₂)² − d² and
+    /// c = 4·l₁·l₂·cos²(φ/2) = d² − (l₁ − l₂)²: the law of cosines in half angles, which loses no digits at either end. The
+    /// lower bone is l₂ (cos φ · û + sin φ · n × û) = ((c − s) u + 2 √(s c) n × u) / 4l₁² of the upper one, u.
+    #[inline(always)]
+    fn opened(&self, distance: f32, normal: Vec3) -> Option<Vec3> {
+        let (l1, l2) = (self.l1, self.l2);
+        let squared = l1 * l1;
+        if !(squared.is_normal() && l2 * l2 > 0.0) {
+            return None;
+        }
         let gap = (l1 - l2).abs();
-        let share = 1.0 / four;
-        let sine2 = ((l1 + l2 - distance) * (l1 + l2 + distance) * share).clamp(0.0, 1.0);
-        let cosine2 = ((distance - gap) * (distance + gap) * share).clamp(0.0, 1.0);
-        let (sine, cosine) = (2.0 * (sine2 * cosine2).sqrt(), cosine2 - sine2);
-        let bent = along * cosine + normal.cross(&along) * sine;
-        let bend = Arc::new(along_lower, bent, normal).quaternion();
-        (bent * l2, bend)
-    } else {
-        // A bone without length has nothing to bend.
-        (lower, Quaternion::identity())
-    };
-    let reach = upper + bent;
-    let reached = reach.norm();
-    // A target at the root has no direction; the limb stays where it points.
-    let (view, line) = match (reached > 0.0, far > 0.0) {
-        (true, true) => (reach * (1.0 / reached), to_target * (1.0 / far)),
-        (false, true) => (to_target / far, to_target / far),
-        (_, false) => (along, along),
-    };
-    let aim = Arc::new(view, line, normal);
-    let roll = goal.pole.filter(is_finite).and_then(|pole| {
-        let to_pole = (pole - root).try_normalize(1e-18)?;
-        let beside = to_pole.cross(&line);
-        let normal = aim.carry(normal);
-        // From where the middle is, line × normal, to where the pole is.
-        let roll = || Roll::by(-normal.dot(&to_pole), normal.dot(&beside));
-        (beside.norm_squared() > 1e-10).then(roll)
-    });
-    let swing = match roll {
-        Some(roll) => aim.rolled(roll),
-        None => aim.quaternion(),
-    };
-    (swing, bend)
+        // One of both is cut off where the distance is out of reach: their sum is 4·l₁·l₂ all the same.
+        let four = 4.0 * l1 * l2;
+        let s = ((l1 + l2 - distance) * (l1 + l2 + distance)).clamp(0.0, four);
+        let c = ((distance - gap) * (distance + gap)).clamp(0.0, four);
+        let across = normal.cross(&self.upper) * (2.0 * (s * c).sqrt());
+        Some((self.upper * (c - s) + across) * (0.25 / squared))
+    }
+
+    /// The lower bone once the limb has the length `distance`, m, and the model-space rotation of the mid joint that takes
+    /// it there, as a quaternion times a positive factor.
+    pub(crate) fn opening(&self, distance: f32, normal: Vec3) -> (Vec3, Quaternion<f32>) {
+        match self.opened(distance, normal) {
+            Some(bent) => {
+                let arc = Arc::new(self.lower / self.l2, bent / self.l2, normal);
+                (bent, arc.quaternion())
+            }
+            None => (self.lower, Quaternion::identity()),
+        }
+    }
+
+    /// The unit axis about which the limb bends: the pose's own, the hinge's share growing as it straightens.
+    pub(crate) fn normal(&self, hinge: Vec3) -> Vec3 {
+        self.own_normal()
+            .unwrap_or_else(|| self.straight_normal(hinge))
+    }
+
+    /// The unit axis about which the limb bends, if it is bent.
+    #[inline(always)]
+    fn own_normal(&self) -> Option<Vec3> {
+        let own = self.upper.cross(&self.lower);
+        let norm = own.norm();
+        (norm > 1e-30 && norm >= STRAIGHT * (self.l1 * self.l2)).then(|| own * (1.0 / norm))
+    }
+
+    fn straight_normal(&self, hinge: Vec3) -> Vec3 {
+        let (along, lower) = directions(self.upper, self.lower, self.l1, self.l2);
+        let own = along.cross(&lower);
+        let share = (STRAIGHT - own.norm()).max(0.0);
+        let normal = own + (hinge - along * along.dot(&hinge)) * share;
+        normal
+            .try_normalize(1e-7)
+            .unwrap_or_else(|| quat::any_perpendicular(along))
+    }
+
+    /// The unit directions from root to end and to the target.
+    ///
+    /// A target at the root has none; the limb stays where it points.
+    fn sights(&self, reach: Vec3, way: &Way) -> (Vec3, Vec3) {
+        match (reach.try_normalize(0.0), way.is_line()) {
+            (Some(view), true) => (view, way.line),
+            (None, true) => (way.line, way.line),
+            (_, false) => {
+                let (along, _) = directions(self.upper, self.lower, self.l1, self.l2);
+                (along, along)
+            }
+        }
+    }
 }
 
-/// The unit axis about which the limb bends: the pose's own, the hinge's share growing as it straightens.
+/// The quaternion `aim` and then the roll about the unit `line` that brings the middle of the limb toward `pole`.
+///
+/// * `normal`: of the bend, before the aim. A pole on the line leaves the aim as it is.
 #[inline(always)]
-fn bend_normal(along: Vec3, lower: Vec3, hinge: Vec3) -> Vec3 {
-    let own = along.cross(&lower);
-    let sine = own.norm();
-    if sine >= STRAIGHT {
-        return own * (1.0 / sine);
+fn rolled_to(pole: Vec3, line: Vec3, aim: Quaternion<f32>, normal: Vec3) -> Quaternion<f32> {
+    let pole = pole * (1.0 / pole.norm());
+    let beside = pole.cross(&line);
+    let normal = carried(aim, normal);
+    // From where the middle is, line × normal, to where the pole is.
+    let roll = Roll::by(-normal.dot(&pole), normal.dot(&beside));
+    let rolled = roll.about(line) * aim;
+    if beside.norm_squared() > 1e-10 {
+        rolled
+    } else {
+        aim
     }
-    let normal = own + (hinge - along * along.dot(&hinge)) * (STRAIGHT - sine);
-    normal
-        .try_normalize(1e-7)
-        .unwrap_or_else(|| quat::any_perpendicular(along))
 }
 
 /// The axis of the rest pose's bend, or the documented one where it is straight.
@@ -284,22 +619,12 @@ fn directions(upper: Vec3, lower: Vec3, l1: f32, l2: f32) -> (Vec3, Vec3) {
 ///
 /// Source: Nicholas, "Soft IK", 2009.
 #[inline(always)]
-fn eased(distance: f32, length: f32, softness: f32) -> f32 {
+pub(crate) fn eased(distance: f32, length: f32, softness: f32) -> f32 {
     let span = softness.clamp(0.0, 1.0) * length;
     let start = length - span;
     if span > 0.0 && distance > start {
         start + span * (1.0 - libm::expf((start - distance) / span))
     } else {
         distance.min(length)
-    }
-}
-
-fn check(skeleton: &Skeleton, joint: JointId) -> Result<(), IkError> {
-    if joint.index() < skeleton.len() {
-        Ok(())
-    } else {
-        Err(IkError::NoJoint {
-            joint: joint.index(),
-        })
     }
 }

@@ -6,7 +6,7 @@
 
 use std::f32::consts::{FRAC_PI_2, PI};
 
-use anim_ik::{IkError, LookAt};
+use anim_ik::{IkError, LookAt, LookAtGoal};
 use anim_math::random::Random;
 use anim_math::{Quat, Transform, Vec3, quat};
 use anim_skeleton::{Globals, JointSpec, Pose, Skeleton};
@@ -57,6 +57,10 @@ impl Head {
             &mut self.pose,
             &mut self.globals,
         )
+    }
+
+    fn aim(&mut self, gaze: &LookAt, goal: &LookAtGoal) -> anim_ik::Outcome {
+        gaze.aim(&self.skeleton, goal, &mut self.pose, &mut self.globals)
     }
 
     fn position(&self) -> Vec3 {
@@ -241,4 +245,115 @@ fn axes_and_limits_that_mean_nothing_are_refused() {
         })
     );
     assert!(LookAt::new(joint, Vec3::z(), Vec3::y(), f32::NAN).is_err());
+}
+
+/// An offset of the eye, a pole and a twist at once.
+fn elaborate(head: &Head, random: &mut Random) -> (LookAt, LookAtGoal) {
+    let offset = random.on_sphere() * 0.1;
+    let gaze = head.gaze(Vec3::y(), PI).with_offset(offset).unwrap();
+    let goal = LookAtGoal {
+        pole: random.on_sphere() * 2.0,
+        twist: random.range(-3.0, 3.0),
+        ..LookAtGoal::new(head.position() + random.on_sphere() * random.range(0.5, 3.0))
+    };
+    (gaze, goal)
+}
+
+#[test]
+fn an_offset_eye_sees_the_target_whatever_the_twist() {
+    let mut random = Random::new(4, 0, 0);
+    for _ in 0..5000 {
+        let rotation = quat::exp(random.on_sphere() * random.range(0.0, 3.0));
+        let mut head = Head::new(Transform::IDENTITY, rotation);
+        let (gaze, goal) = elaborate(&head, &mut random);
+        let outcome = head.aim(&gaze, &goal);
+        assert!(outcome.reached, "{outcome:?}");
+        let eye = head.position() + head.axis(gaze.offset) * gaze.offset.norm();
+        let to_target = goal.target - eye;
+        assert!(angle(head.axis(Vec3::z()), to_target) < 3e-6);
+        assert!(to_target.dot(&head.axis(Vec3::z())) > 0.0);
+    }
+}
+
+#[test]
+fn a_target_inside_the_eyes_orbit_gets_an_honest_residual() {
+    let mut head = Head::plain();
+    let gaze = head.gaze(Vec3::y(), PI).with_offset(Vec3::x()).unwrap();
+    let outcome = head.aim(&gaze, &LookAtGoal::new(head.position() + Vec3::z() * 0.5));
+    assert!(!outcome.reached && head.pose.is_finite());
+    // The eye stands beyond the target, which lies at a right angle to its view.
+    assert!((outcome.residual - FRAC_PI_2).abs() < 1e-6, "{outcome:?}");
+}
+
+#[test]
+fn the_up_axis_leans_to_the_pole_and_the_twist_comes_on_top() {
+    let mut random = Random::new(5, 0, 0);
+    for _ in 0..2000 {
+        let mut head = Head::new(Transform::IDENTITY, quat::exp(random.on_sphere() * 2.0));
+        let direction = random.on_sphere();
+        let goal = LookAtGoal {
+            pole: random.on_sphere() * 3.0,
+            twist: random.range(-3.0, 3.0),
+            ..LookAtGoal::new(head.position() + direction)
+        };
+        if direction.cross(&goal.pole.normalize()).norm() < 0.21 {
+            continue;
+        }
+        let gaze = head.gaze(Vec3::y(), PI);
+        assert!(head.aim(&gaze, &goal).reached);
+        let upright = goal.pole - direction * direction.dot(&goal.pole);
+        let expected = quat::from_axis_angle(direction, goal.twist) * upright;
+        assert!(angle(head.axis(Vec3::y()), expected) < 1e-5);
+    }
+}
+
+#[test]
+fn half_weight_with_a_twist_is_half_the_angle_for_every_target() {
+    let mut random = Random::new(6, 0, 0);
+    let mut wrong = 0;
+    for _ in 0..20_000 {
+        let rotation = quat::exp(random.on_sphere() * random.range(0.0, 3.1));
+        let mut full = Head::new(Transform::IDENTITY, rotation);
+        let (gaze, goal) = elaborate(&full, &mut random);
+        let mut half = Head::new(Transform::IDENTITY, rotation);
+        full.aim(&gaze, &goal);
+        half.aim(
+            &gaze,
+            &LookAtGoal {
+                weight: 0.5,
+                ..goal
+            },
+        );
+        let [full, half] = [full, half].map(|head| head.pose.rotation(head.skeleton.joint(1)));
+        let whole = quat::angle_between(rotation, full);
+        wrong += u32::from((quat::angle_between(rotation, half) - 0.5 * whole).abs() > 5e-6);
+    }
+    assert_eq!(wrong, 0);
+}
+
+#[test]
+fn poles_twists_and_offsets_that_are_not_finite_change_nothing() {
+    let mut head = Head::plain();
+    let gaze = head.gaze(Vec3::y(), PI);
+    let goal = LookAtGoal::new(Vec3::new(1.0, 2.0, 3.0));
+    let before = (head.pose.clone(), head.globals.clone());
+    for wild in [
+        LookAtGoal {
+            pole: Vec3::new(f32::NAN, 0.0, 0.0),
+            ..goal
+        },
+        LookAtGoal {
+            twist: f32::INFINITY,
+            ..goal
+        },
+        LookAtGoal {
+            weight: f32::NAN,
+            ..goal
+        },
+    ] {
+        assert_eq!(head.aim(&gaze, &wild).iterations, 0);
+    }
+    assert_eq!((head.pose, head.globals), before);
+    let nowhere = gaze.with_offset(Vec3::new(0.0, f32::NAN, 0.0));
+    assert_eq!(nowhere, Err(IkError::Offset { joint: 1 }));
 }

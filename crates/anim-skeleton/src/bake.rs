@@ -111,10 +111,7 @@ impl Clip {
     ) -> Result<(Self, BakeReport), SkeletonError> {
         spec.check(skeleton)?;
         let source = Source::new(spec, skeleton, options);
-        let candidates = source.candidates(options);
-        let (clip, error) = source
-            .first_within(options.tolerance, &candidates, options)
-            .unwrap_or_else(|| source.nearly_best(&candidates, options));
+        let (clip, error) = source.baked(options);
         let report = BakeReport {
             rate: clip.rate(),
             samples: clip.samples(),
@@ -129,22 +126,22 @@ impl Clip {
 }
 
 /// A clip's curves, sorted by what becomes of them.
-struct Source<'a> {
-    skeleton: &'a Skeleton,
-    duration: f32,
+pub(crate) struct Source<'a> {
+    pub(crate) skeleton: &'a Skeleton,
+    pub(crate) duration: f32,
     /// All curves, for the exact pose: of two for one property of one joint only the later.
-    exact: Vec<(JointId, &'a JointTrack)>,
+    pub(crate) exact: Vec<(JointId, &'a JointTrack)>,
     /// What rests or does not move.
-    base: Pose,
-    rotations: Vec<(JointId, &'a JointTrack)>,
-    vectors: Vec<(JointId, &'a JointTrack)>,
-    steps: Vec<StepTrack>,
+    pub(crate) base: Pose,
+    pub(crate) rotations: Vec<(JointId, &'a JointTrack)>,
+    pub(crate) vectors: Vec<(JointId, &'a JointTrack)>,
+    pub(crate) steps: Vec<StepTrack>,
     /// Times of all keys inside the clip, rising.
-    key_times: Vec<f32>,
+    pub(crate) key_times: Vec<f32>,
 }
 
 impl<'a> Source<'a> {
-    fn new(spec: &'a ClipSpec, skeleton: &'a Skeleton, options: &BakeOptions) -> Self {
+    pub(crate) fn new(spec: &'a ClipSpec, skeleton: &'a Skeleton, options: &BakeOptions) -> Self {
         let mut source = Self {
             skeleton,
             duration: spec.duration(),
@@ -175,6 +172,13 @@ impl<'a> Source<'a> {
         source.key_times.sort_by(f32::total_cmp);
         source.key_times.dedup();
         source
+    }
+
+    /// The fewest samples within the tolerance; if none will do, about as good as the most can be.
+    pub(crate) fn baked(&self, options: &BakeOptions) -> (Clip, Deviation) {
+        let candidates = self.candidates(options);
+        self.first_within(options.tolerance, &candidates, options)
+            .unwrap_or_else(|| self.nearly_best(&candidates, options))
     }
 
     /// Numbers of intervals to try, rising.
@@ -320,10 +324,7 @@ impl<'a> Source<'a> {
         let mut exact = self.base.clone();
         let mut baked = self.base.clone();
         for time in self.check_times(clip.samples - 1) {
-            exact.copy_from(self.skeleton.rest());
-            for (joint, track) in &self.exact {
-                track.write(time, *joint, &mut exact);
-            }
+            self.exact_pose(time, &mut exact);
             clip.sample(time, &mut baked);
             if error.add(time, &exact, &baked) > limit {
                 break;
@@ -332,8 +333,16 @@ impl<'a> Source<'a> {
         error.worst()
     }
 
+    /// Writes the pose of the exact curves.
+    pub(crate) fn exact_pose(&self, time: f32, out: &mut Pose) {
+        out.copy_from(self.skeleton.rest());
+        for (joint, track) in &self.exact {
+            track.write(time, *joint, out);
+        }
+    }
+
     /// All keys, their midpoints, and three times of each sample interval; evenly chosen ones if they are too many.
-    fn check_times(&self, intervals: usize) -> impl Iterator<Item = f32> {
+    pub(crate) fn check_times(&self, intervals: usize) -> impl Iterator<Item = f32> {
         let middles = self
             .key_times
             .windows(2)
@@ -390,7 +399,7 @@ pub(crate) fn last_channels<'a>(
         .collect()
 }
 
-fn part_of(track: &JointTrack) -> Part {
+pub(crate) fn part_of(track: &JointTrack) -> Part {
     match track {
         JointTrack::Translation(_) => Part::Translation,
         JointTrack::Rotation(_) => Part::Rotation,
@@ -398,7 +407,7 @@ fn part_of(track: &JointTrack) -> Part {
     }
 }
 
-fn value_at(track: &JointTrack, time: f32) -> [f32; 4] {
+pub(crate) fn value_at(track: &JointTrack, time: f32) -> [f32; 4] {
     match track {
         JointTrack::Translation(track) | JointTrack::Scale(track) => {
             track.sample(time).push(0.0).into()

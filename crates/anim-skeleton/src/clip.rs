@@ -150,6 +150,10 @@ impl Clip {
         for (track, (from, to)) in self.vector_tracks.iter().zip(from.iter().zip(to)) {
             write(track.part, mix(*from, *to, span.alpha), track.joint, out);
         }
+        self.write_steps(time, out);
+    }
+
+    pub(crate) fn write_steps(&self, time: f32, out: &mut Pose) {
         let time = time.max(0.0);
         for track in &self.steps {
             write(track.part, track.sample(time), track.joint, out);
@@ -217,10 +221,15 @@ impl Clip {
                 .sum::<usize>()
     }
 
-    fn span(&self, time: f32) -> Span {
+    /// `time` in samples, from the first to the last.
+    pub(crate) fn place(&self, time: f32) -> f64 {
         // In f64 a time and the samples around it are exact enough that keys on samples are met at 0 or 1.
+        (f64::from(time.max(0.0)) * self.rate).min((self.samples - 1) as f64)
+    }
+
+    fn span(&self, time: f32) -> Span {
         let last = self.samples - 1;
-        let place = (f64::from(time.max(0.0)) * self.rate).min(last as f64);
+        let place = self.place(time);
         let from = (place as usize).min(last.saturating_sub(1));
         Span {
             from,
@@ -229,7 +238,7 @@ impl Clip {
         }
     }
 
-    fn rotations_at(&self, sample: usize) -> &[RotationKey] {
+    pub(crate) fn rotations_at(&self, sample: usize) -> &[RotationKey] {
         let stride = self.rotations.len() / self.samples;
         &self.rotations[sample * stride..(sample + 1) * stride]
     }
@@ -266,13 +275,25 @@ fn sample_blocks<S: Simd>(simd: S, clip: &Clip, span: Span, out: &mut [PoseBlock
         if *moving == 0 {
             copy(simd, &base.rotation, &mut out.rotation);
         } else if let Some((from, to)) = keys.next() {
-            mix_block(simd, from, to, span.alpha, &mut out.rotation);
-            if *moving != u8::MAX {
-                for lane in (0..LANES).filter(|lane| *moving >> *lane & 1 == 0) {
-                    for (out, base) in out.rotation.iter_mut().zip(&base.rotation) {
-                        out[lane] = base[lane];
-                    }
-                }
+            turn_block(simd, [from, to], span.alpha, (*moving, base), out);
+        }
+    }
+}
+
+/// The mix of two keys where `moving` has a bit, the rotation of `base` elsewhere.
+#[inline(always)]
+pub(crate) fn turn_block<S: Simd>(
+    simd: S,
+    [from, to]: [&RotationKey; 2],
+    alpha: f32,
+    (moving, base): (u8, &PoseBlock),
+    out: &mut PoseBlock,
+) {
+    mix_block(simd, from, to, alpha, &mut out.rotation);
+    if moving != u8::MAX {
+        for lane in (0..LANES).filter(|lane| moving >> *lane & 1 == 0) {
+            for (out, base) in out.rotation.iter_mut().zip(&base.rotation) {
+                out[lane] = base[lane];
             }
         }
     }
@@ -318,7 +339,7 @@ fn mix(from: [f32; 3], to: [f32; 3], alpha: f32) -> [f32; 4] {
     [part(0), part(1), part(2), 0.0]
 }
 
-fn write(part: Part, [x, y, z, w]: [f32; 4], joint: JointId, out: &mut Pose) {
+pub(crate) fn write(part: Part, [x, y, z, w]: [f32; 4], joint: JointId, out: &mut Pose) {
     match part {
         Part::Translation => out.set_translation(joint, Vec3::new(x, y, z)),
         Part::Rotation => out.set_rotation(joint, quat_of([x, y, z, w])),

@@ -135,7 +135,7 @@ fn dots(a: &RotationKey, b: &RotationKey) -> [i64; LANES] {
     dots
 }
 
-fn is_whole(track: &StepTrack) -> bool {
+pub(crate) fn is_whole(track: &StepTrack) -> bool {
     let is_unit = |v: &[f32; 4]| (v.iter().map(|v| v * v).sum::<f32>() - 1.0).abs() < 1e-3;
     !track.times.is_empty()
         && track.times.len() == track.values.len()

@@ -27,6 +27,7 @@ use std::f32::consts::LN_2;
 use anim_math::nalgebra::{Quaternion, Vector4};
 use anim_math::{Quat, Vec3, quat};
 
+use crate::inertialize::velocity;
 use crate::{JointId, Pose};
 
 /// A pose that runs on while it fades; one per character.
@@ -71,16 +72,15 @@ impl DeadBlend {
         self.elapsed = 0.0;
         self.duration = duration;
         self.half_life = half_life;
-        let per_second = if dt > 0.0 { 1.0 / dt } else { 0.0 };
         for (joint, fading) in self.joints.iter_mut().enumerate() {
             let [before, now] = from.map(|pose| pose.get(JointId(joint as u16)));
             *fading = Fading {
                 translation: now.translation,
                 rotation: now.rotation,
                 scale: now.scale,
-                velocity: (now.translation - before.translation) * per_second,
-                spin: quat::log(now.rotation * before.rotation.inverse()) * per_second,
-                growth: (now.scale - before.scale) * per_second,
+                velocity: velocity(now.translation - before.translation, dt),
+                spin: velocity(quat::log(now.rotation * before.rotation.inverse()), dt),
+                growth: velocity(now.scale - before.scale, dt),
                 way: None,
             };
         }

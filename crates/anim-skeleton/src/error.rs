@@ -114,6 +114,14 @@ pub enum SkeletonError {
         /// What was asked for.
         tolerance: f32,
     },
+    /// Morph weights that cannot be compressed.
+    #[error("morph channel {channel}: {error}")]
+    Weights {
+        /// Index of the morph channel.
+        channel: usize,
+        /// Why.
+        error: CurveError,
+    },
 }
 
 fn nearest(names: &[String]) -> String {

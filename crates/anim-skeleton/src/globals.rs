@@ -45,7 +45,7 @@ impl GlobalSlot {
     ]);
 }
 
-const LAST_ROW: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
+pub(crate) const LAST_ROW: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
 
 impl From<GlobalSlot> for Affine {
     fn from(GlobalSlot([x, y, z, _]): GlobalSlot) -> Self {
@@ -355,7 +355,12 @@ fn local_rows<S: Simd>(simd: S, block: &PoseBlock, out: &mut LocalRows) {
 
 /// The 3×4 matrix of T · R · S; `rotation` is unit, xyzw.
 #[inline(always)]
-fn matrix_rows<T>([x, y, z, w]: [T; 4], translation: [T; 3], scale: [T; 3], one: T) -> [[T; 4]; 3]
+pub(crate) fn matrix_rows<T>(
+    [x, y, z, w]: [T; 4],
+    translation: [T; 3],
+    scale: [T; 3],
+    one: T,
+) -> [[T; 4]; 3]
 where
     T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T>,
 {

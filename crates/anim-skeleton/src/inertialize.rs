@@ -58,7 +58,7 @@ impl Inertialization {
     ///
     /// * `from`: what was shown, the last frame but one and the last. * `to`: the new clip at the same two moments; clips
     ///   can be sampled at any time. Twice the same pose leaves the new clip's velocity out. * `dt`: seconds between them;
-    ///   without a positive one there is no velocity.
+    ///   with one below a microsecond there is no velocity.
     ///
     /// A transition that was under way is over: it is part of what was shown. O(J), allocates nothing.
     ///
@@ -140,11 +140,7 @@ struct Decay {
 
 impl Decay {
     fn new(before: Vec3, offset: Vec3, dt: f32, duration: f32) -> Self {
-        let velocity = if dt > 0.0 {
-            (offset - before) / dt
-        } else {
-            Vec3::zeros()
-        };
+        let velocity = velocity(offset - before, dt);
         if offset == Vec3::zeros() && velocity == Vec3::zeros() {
             return Self::default();
         }
@@ -164,6 +160,18 @@ impl Decay {
     /// What is left after `time` seconds, if anything.
     fn at(&self, time: f32) -> Option<Vec3> {
         (time < self.duration).then(|| decayed(self.offset, self.velocity, time, self.duration))
+    }
+}
+
+/// Steps shorter than this show rounding and no motion, s.
+const SHORTEST_STEP: f32 = 1e-6;
+
+/// `way` over `dt` seconds; none where `dt` is no step.
+pub(crate) fn velocity(way: Vec3, dt: f32) -> Vec3 {
+    if dt >= SHORTEST_STEP {
+        way / dt
+    } else {
+        Vec3::zeros()
     }
 }
 

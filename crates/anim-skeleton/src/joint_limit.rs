@@ -204,8 +204,8 @@ impl JointLimit {
         ((start + slide).cast(), excess as f32)
     }
 
-    /// The limits of rotation; `None` if there are none.
-    fn turns(&self) -> Option<Turns> {
+    /// The limits of rotation, for solvers; `None` for [`FREE`](Self::FREE), which has none.
+    pub fn turns(&self) -> Option<Turns> {
         let still = Turns {
             axis: Vector3::x(),
             twist: [0.0, 0.0],
@@ -254,14 +254,16 @@ impl From<JointLimit> for JointLimitSpec {
 /// Every kind of rotational limit is this one: an interval of twists and an ellipse of swings, perhaps empty but for 0.
 ///
 /// In f64, so that what was clamped is within the limits after it was rounded to f32.
-struct Turns {
-    /// Unit.
-    axis: Vector3<f64>,
-    twist: [f64; 2],
-    /// Unit, perpendicular to `axis`.
-    about: Vector3<f64>,
-    /// Semi-axes of the ellipse of rotation vectors, along `about` and along `axis` × `about`.
-    swing: [f64; 2],
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turns {
+    /// What twists are about, in the joint's frame at rest; unit.
+    pub axis: Vector3<f64>,
+    /// Low and high, rad; a whole turn or more is no limit.
+    pub twist: [f64; 2],
+    /// What the first part of a swing is about; unit, perpendicular to `axis`. The second is about `axis` × `about`.
+    pub about: Vector3<f64>,
+    /// Semi-axes of the ellipse of rotation vectors, rad; π is no limit.
+    pub swing: [f64; 2],
 }
 
 impl Turns {
@@ -270,7 +272,7 @@ impl Turns {
     fn clamp(&self, q: UnitQuaternion<f64>) -> Option<(UnitQuaternion<f64>, f64)> {
         let (swing, twist) = self.split(q);
         let nearest_twist = clamp_angle(twist, self.twist);
-        let nearest_swing = nearest_in_ellipse(swing, self.swing);
+        let nearest_swing = self.nearest_swing(swing);
         let twisted = (twist - nearest_twist).abs();
         let swung = (swing - nearest_swing).norm();
         // Towards half a turn of swing the twist is known less and less: its error grows by the inverse of this cosine.
@@ -278,14 +280,23 @@ impl Turns {
         if swung.max(twisted * known) <= f64::from(TOLERANCE) {
             return None;
         }
-        let across = self.axis.cross(&self.about);
-        let swing = self.about * nearest_swing.x + across * nearest_swing.y;
-        let nearest = exp(swing) * exp(self.axis * nearest_twist);
+        let nearest = self.join(nearest_swing, nearest_twist);
         Some((nearest, swung.max(twisted)))
     }
 
+    /// The rotation that [`split`](Self::split) takes apart: swing · twist.
+    pub fn join(&self, swing: Vector2<f64>, twist: f64) -> UnitQuaternion<f64> {
+        let across = self.axis.cross(&self.about);
+        exp(self.about * swing.x + across * swing.y) * exp(self.axis * twist)
+    }
+
+    /// The swing nearest to `swing` that is allowed; those that are come back to the bit.
+    pub fn nearest_swing(&self, swing: Vector2<f64>) -> Vector2<f64> {
+        nearest_in_ellipse(swing, self.swing)
+    }
+
     /// The rotation vector of the swing, along `about` and across, and the angle of the twist in [−π, π]; swing · twist = q.
-    fn split(&self, q: UnitQuaternion<f64>) -> (Vector2<f64>, f64) {
+    pub fn split(&self, q: UnitQuaternion<f64>) -> (Vector2<f64>, f64) {
         let (v, w) = (q.imag(), q.w);
         let along = v.dot(&self.axis);
         // cos(s/2) of the swing's angle s; 0 after half a turn, where there is no telling the twist: it is 0 then.

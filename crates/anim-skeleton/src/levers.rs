@@ -10,7 +10,7 @@ const POSES: usize = 32;
 /// Lever arms of all joints of a clip.
 pub(crate) struct Levers {
     /// From each joint to the farthest point below it, along the bones, in the model's unit.
-    reach: Vec<f32>,
+    pub(crate) reach: Vec<f32>,
     /// The most that each joint's ancestors stretch it.
     stretch: Vec<f32>,
     /// The least scale of each joint.

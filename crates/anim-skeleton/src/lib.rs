@@ -6,6 +6,9 @@
 //! wherever [`Playback`] stands; [`blend()`] makes one pose of several. What a step of playback went over is a [`Passage`],
 //! which [`Events`] and [`RootMotion`] answer to; [`Inertialization`] and [`DeadBlend`] carry a pose over to another clip.
 //!
+//! Tools measure what they do to a motion as an [`ObjectError`]; [`ClipSpec::reduce`] drops the keys that a tolerance does
+//! not need, and [`ClipSpec::aliasing`] finds what moves too far between frames.
+//!
 //! What runs each frame allocates nothing, has no state but what is named here, and gives the same bits on every
 //! instruction set.
 //!
@@ -32,6 +35,8 @@ pub mod blend;
 pub mod clip;
 mod clip_parts;
 pub mod clip_spec;
+pub mod compress;
+pub mod crowd;
 pub mod dead_blend;
 pub mod dirty;
 pub mod driver;
@@ -60,14 +65,17 @@ mod resample;
 pub mod root_motion;
 pub mod side_names;
 pub mod skeleton;
+pub mod strided;
 mod thinning;
 
-pub use aliasing::{AliasingOptions, JointAliasing, Peak};
+pub use aliasing::{AliasingOptions, JointAliasing, Peak, aliasing};
 pub use bake::{BakeOptions, BakeReport};
 pub use binding::{Ambiguity, BindReport, Binding};
 pub use blend::{Layer, Mode, blend, blend_on, difference};
 pub use clip::Clip;
 pub use clip_spec::{Channel, ClipSpec, JointTrack, MorphChannel};
+pub use compress::{CompressOptions, CompressReport, CompressedClip};
+pub use crowd::{CrowdGlobals, CrowdPose};
 pub use dead_blend::DeadBlend;
 pub use driver::{DriverError, DriverSpec, DriverState, Drivers};
 pub use error::SkeletonError;
@@ -75,7 +83,7 @@ pub use events::{Crossed, Event, Events};
 pub use extract::{MotionReference, RootMotionOptions};
 pub use globals::Globals;
 pub use inertialize::Inertialization;
-pub use joint_limit::{JointLimit, JointLimitSpec, Swing};
+pub use joint_limit::{JointLimit, JointLimitSpec, Swing, Turns};
 pub use lod::SkeletonLod;
 pub use loop_closing::{LoopOptions, close_loop};
 pub use mask::{Mask, MaskSpec};
@@ -90,3 +98,4 @@ pub use reduce::{KeyChoice, ReduceOptions, ReduceReport};
 pub use root_motion::{MotionSample, RootMotion, blend_deltas};
 pub use side_names::{Position, SideNames};
 pub use skeleton::{JointId, JointSpec, Skeleton};
+pub use strided::StridedClip;

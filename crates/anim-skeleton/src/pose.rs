@@ -25,6 +25,20 @@ impl PoseBlock {
         translation: [[0.0; LANES]; 3],
         scale: [[1.0; LANES]; 3],
     };
+
+    /// The transform in one lane.
+    ///
+    /// # Panics
+    ///
+    /// If `lane` is not below 8.
+    pub fn get(&self, lane: usize) -> Transform {
+        let rotation = self.rotation.each_ref().map(|part| part[lane]);
+        Transform {
+            translation: Vec3::from(self.translation.each_ref().map(|part| part[lane])),
+            rotation: Quat::new_unchecked(Quaternion::from_vector(Vector4::from(rotation))),
+            scale: Vec3::from(self.scale.each_ref().map(|part| part[lane])),
+        }
+    }
 }
 
 /// The local transforms of a skeleton's joints, breadth-first.
@@ -65,11 +79,8 @@ impl Pose {
 
     /// The local transform of `joint`.
     pub fn get(&self, joint: JointId) -> Transform {
-        Transform {
-            translation: self.translation(joint),
-            rotation: self.rotation(joint),
-            scale: self.scale(joint),
-        }
+        let (block, lane) = self.place(joint);
+        block.get(lane)
     }
 
     /// Sets the local transform of `joint`.

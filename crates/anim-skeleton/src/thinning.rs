@@ -6,7 +6,7 @@ use crate::reduce::{KeyChoice, ReduceOptions};
 use crate::{JointId, JointTrack, Pose, Skeleton};
 
 /// Tracks that are not refined key by key lose so much of their share instead.
-const TIGHTENING: f32 = 0.6;
+const TIGHTENING: f32 = 0.5;
 /// Below this share the source stays as it is.
 const LEAST_SHARE: f32 = 1e-3;
 

@@ -176,7 +176,7 @@ fn whatever_poses_a_skeleton_is_measured() {
     let skeleton = skeleton();
     let wheel = skeleton.joint(1);
     let mut times = Vec::new();
-    let found = aliasing::aliasing(
+    let found = aliasing(
         &skeleton,
         FrameClock::FPS_60,
         10..12,

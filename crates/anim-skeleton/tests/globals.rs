@@ -7,7 +7,7 @@ use anim_math::lanes::Level;
 use anim_math::nalgebra::{Matrix4, UnitQuaternion, Vector3};
 use anim_math::{Transform, Vec3, quat};
 use anim_skeleton::{Globals, JointSpec, Pose, Skeleton};
-use common::{Random, human, random_joints};
+use common::{Random, bits, human, random_joints};
 
 /// T · R · S in f64.
 fn matrix(transform: Transform) -> Matrix4<f64> {
@@ -114,12 +114,4 @@ fn updating_below_a_joint_leaves_others_alone() {
             );
         }
     }
-}
-
-fn bits(globals: &Globals) -> Vec<u32> {
-    let slots = globals.slots().iter();
-    slots
-        .flat_map(|slot| slot.0.map(|row| row.map(f32::to_bits)))
-        .flatten()
-        .collect()
 }

@@ -243,6 +243,24 @@ fn times_that_make_no_sense_make_no_transition() {
 }
 
 #[test]
+fn a_step_too_short_to_show_motion_has_no_velocity() {
+    let skeleton = skeleton_of(11);
+    let poses = [0.0, 0.1].map(|time| swinging(&skeleton, 3, time));
+    for dt in [0.0, f32::from_bits(1), 1e-40, f32::MIN_POSITIVE, 1e-7] {
+        for mut transition in both(11) {
+            let mut shown = skeleton.rest().clone();
+            transition.begin([&poses[0], &poses[1]], [&poses[1], &poses[1]], dt);
+            transition.show(0.1, &mut shown);
+            assert!(shown.is_finite());
+            let mut still = skeleton.rest().clone();
+            transition.begin([&poses[1], &poses[1]], [&poses[1], &poses[1]], 1.0);
+            transition.show(0.1, &mut still);
+            assert_eq!(shown, still);
+        }
+    }
+}
+
+#[test]
 fn a_dead_blend_follows_a_target_past_half_a_turn_without_a_snap() {
     let skeleton = skeleton_of(1);
     let only = skeleton.joint(0);

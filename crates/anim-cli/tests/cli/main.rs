@@ -6,6 +6,7 @@
     reason = "tests fail by panicking, and say what they skip"
 )]
 
+mod compress;
 mod contract;
 mod oracle;
 mod run;

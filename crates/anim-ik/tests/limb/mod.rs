@@ -6,7 +6,7 @@
 )]
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use anim_ik::{Outcome, TwoBone, TwoBoneGoal};
+use anim_ik::{BendPlane, Outcome, TwoBone, TwoBoneGoal};
 use anim_math::{Quat, Transform, Vec3, quat};
 use anim_skeleton::{Globals, JointSpec, Pose, Skeleton};
 
@@ -55,6 +55,16 @@ impl Limb {
     pub(crate) fn solve(&mut self, goal: &TwoBoneGoal) -> Outcome {
         self.solver
             .solve(&self.skeleton, goal, &mut self.pose, &mut self.globals)
+    }
+
+    pub(crate) fn solve_steadily(&mut self, goal: &TwoBoneGoal, plane: &mut BendPlane) -> Outcome {
+        self.solver.solve_steadily(
+            &self.skeleton,
+            goal,
+            plane,
+            &mut self.pose,
+            &mut self.globals,
+        )
     }
 
     pub(crate) fn reach(&mut self, target: Vec3) -> Outcome {

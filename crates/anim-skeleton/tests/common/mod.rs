@@ -3,7 +3,7 @@
 
 use anim_curves::{Interpolation, Key, Track};
 use anim_math::{Quat, Transform, Vec3, quat};
-use anim_skeleton::{Channel, ClipSpec, JointSpec, JointTrack, Skeleton};
+use anim_skeleton::{Channel, ClipSpec, Globals, JointSpec, JointTrack, Skeleton};
 
 /// Counter-based random numbers (splitmix64).
 pub(crate) struct Random(pub(crate) u64);
@@ -124,4 +124,13 @@ pub(crate) fn random_joints(count: usize, random: &mut Random) -> Vec<JointSpec>
         });
     }
     joints.into_iter().flatten().collect()
+}
+
+/// All numbers of all matrices, to the bit.
+pub(crate) fn bits(globals: &Globals) -> Vec<u32> {
+    let slots = globals.slots().iter();
+    slots
+        .flat_map(|slot| slot.0.map(|row| row.map(f32::to_bits)))
+        .flatten()
+        .collect()
 }

@@ -1,0 +1,215 @@
+//! Errors of goals, and the wrench behind each: what a motion of a joint does to an error.
+//!
+//! Every error here is moved by rigid motions of joints, so that its derivative is a wrench (a moment and a force) on each
+//! joint it depends on; the Jacobian's entry is then that wrench's power under the twist of a degree of freedom. All
+//! wrenches and twists are in one frame, that of the model, about its origin.
+
+use anim_math::nalgebra::{Matrix3, UnitQuaternion, Vector3};
+
+use crate::{Configuration, Frames, Goal, IkProblem, Residual, lie};
+
+/// A part of one row: on `joint` and so on all above it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) row: usize,
+    pub(crate) joint: usize,
+    /// About the model's origin.
+    pub(crate) moment: Vector3<f64>,
+    pub(crate) force: Vector3<f64>,
+}
+
+/// The entry of a row that depends on a joint's own value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) row: usize,
+    pub(crate) dof: usize,
+    pub(crate) value: f64,
+}
+
+/// Weighted errors at one configuration, and their wrenches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) frames: Option<Frames>,
+    /// Weighted.
+    pub(crate) errors: Vec<f64>,
+    pub(crate) loads: Vec<Load>,
+    pub(crate) entries: Vec<Entry>,
+    /// Rows of inequalities that hold, by how much, weighted: they cost nothing until a step would use that up.
+    pub(crate) slacks: Vec<(usize, f64)>,
+    /// One a goal.
+    pub(crate) residuals: Vec<Residual>,
+    /// The tangent step from the preferred posture; empty if there is none.
+    pub(crate) posture: Vec<f64>,
+    pub(crate) penetration: f64,
+    /// Half the weighted sum of squares, posture included.
+    pub(crate) cost: f64,
+}
+
+impl Rows {
+    /// Forward kinematics and all errors; O(J + rows), allocates nothing once problems have stopped growing.
+    pub(crate) fn evaluate(&mut self, problem: &IkProblem<'_>, configuration: &Configuration) {
+        let mechanism = problem.mechanism;
+        let mut frames = match self.frames.take() {
+            Some(frames) if frames.as_slice().len() == mechanism.len() => frames,
+            _ => Frames::new(mechanism),
+        };
+        mechanism.forward(configuration, &mut frames);
+        self.errors.clear();
+        self.loads.clear();
+        self.entries.clear();
+        self.slacks.clear();
+        self.residuals.clear();
+        self.penetration = 0.0;
+        for goal in problem.goals {
+            let residual = self.goal(problem, goal, configuration, &frames);
+            self.residuals.push(residual);
+        }
+        self.penetration = problem.obstacles.evaluate(&frames, self);
+        self.frames = Some(frames);
+        self.cost = 0.5 * self.errors.iter().map(|e| e * e).sum::<f64>();
+        self.posture.clear();
+        if let Some(posture) = problem.posture {
+            self.posture.resize(mechanism.dof(), 0.0);
+            posture
+                .target
+                .difference(mechanism, configuration, &mut self.posture);
+            let squares = self.posture.iter().map(|e| e * e).sum::<f64>();
+            self.cost += 0.5 * posture.weight * posture.weight * squares;
+        }
+    }
+
+    /// True if every goal is met and limbs are clear.
+    pub(crate) fn is_reached(&self, goals: &[Goal]) -> bool {
+        let mut each = self.residuals.iter().zip(goals);
+        let met = |(r, goal): (&Residual, &Goal)| {
+            r.position <= goal.tolerance && r.rotation <= goal.tolerance
+        };
+        each.all(met) && self.penetration <= CLEAR
+    }
+
+    /// A vector error e along the columns of `axes`: ė = axesᵀ · velocity of `at`; its length over the axes that count.
+    pub(crate) fn point(
+        &mut self,
+        joint: usize,
+        reference: Option<usize>,
+        at: Vector3<f64>,
+        axes: &Matrix3<f64>,
+        error: Vector3<f64>,
+        weights: [f64; 3],
+    ) -> f64 {
+        let mut squares = 0.0;
+        for k in 0..3 {
+            if weights[k] > 0.0 {
+                squares += error[k] * error[k];
+                let force = axes.column(k) * weights[k];
+                let row = self.push(error[k] * weights[k]);
+                self.pull(row, joint, reference, at.cross(&force), force);
+            }
+        }
+        squares.sqrt()
+    }
+
+    /// The rotation error log(target⁻¹ · now), in the frames of both: ė = Jᵣ⁻¹(e) nowᵀ ω.
+    pub(crate) fn turn(
+        &mut self,
+        joint: usize,
+        reference: Option<usize>,
+        now: &UnitQuaternion<f64>,
+        target: &UnitQuaternion<f64>,
+        weights: [f64; 3],
+    ) -> f64 {
+        if weights == [0.0; 3] {
+            return 0.0;
+        }
+        let error = lie::log(&(target.inverse() * now));
+        let rate = lie::right_jacobian_inverse(error);
+        let mut squares = 0.0;
+        for k in 0..3 {
+            if weights[k] > 0.0 {
+                squares += error[k] * error[k];
+                let moment = now * (rate.row(k).transpose() * weights[k]);
+                let row = self.push(error[k] * weights[k]);
+                self.pull(row, joint, reference, moment, Vector3::zeros());
+            }
+        }
+        squares.sqrt()
+    }
+
+    /// One row for a motion of `at` along a unit direction; the size of its error.
+    pub(crate) fn along(
+        &mut self,
+        joint: usize,
+        at: Vector3<f64>,
+        direction: Vector3<f64>,
+        error: f64,
+        weight: f64,
+    ) -> f64 {
+        if weight > 0.0 {
+            let force = direction * weight;
+            let row = self.push(error * weight);
+            self.pull(row, joint, None, at.cross(&force), force);
+        }
+        error.abs()
+    }
+
+    /// One row for `gap` ≥ 0, which a motion of `at` along a unit direction widens; by how much it fails.
+    pub(crate) fn above(
+        &mut self,
+        joint: usize,
+        at: Vector3<f64>,
+        direction: Vector3<f64>,
+        gap: f64,
+        weight: f64,
+    ) -> f64 {
+        if weight > 0.0 {
+            let force = direction * weight;
+            let row = self.push_gap(gap * weight);
+            self.pull(row, joint, None, at.cross(&force), force);
+        }
+        (-gap).max(0.0)
+    }
+
+    /// A new row of an inequality.
+    pub(crate) fn push_gap(&mut self, gap: f64) -> usize {
+        let row = self.push(gap.min(0.0));
+        if gap > 0.0 {
+            self.slacks.push((row, gap));
+        }
+        row
+    }
+
+    /// A new row.
+    pub(crate) fn push(&mut self, error: f64) -> usize {
+        self.errors.push(error);
+        self.errors.len() - 1
+    }
+
+    /// A wrench on `joint`, and its opposite on the joint it is seen from.
+    pub(crate) fn pull(
+        &mut self,
+        row: usize,
+        joint: usize,
+        reference: Option<usize>,
+        moment: Vector3<f64>,
+        force: Vector3<f64>,
+    ) {
+        self.loads.push(Load {
+            row,
+            joint,
+            moment,
+            force,
+        });
+        if let Some(joint) = reference {
+            let (moment, force) = (-moment, -force);
+            self.loads.push(Load {
+                row,
+                joint,
+                moment,
+                force,
+            });
+        }
+    }
+}
+
+/// Limbs are clear within this, metres: colliders answer in single precision.
+const CLEAR: f64 = 1e-5;
