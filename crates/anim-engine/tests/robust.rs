@@ -340,7 +340,10 @@ static ODD: LazyLock<Arc<Character>> = LazyLock::new(|| {
         ],
         ..Document::default()
     };
-    Arc::new(Character::from_document(&document, &COARSE).unwrap())
+    let character = Character::from_document(&document, &COARSE).unwrap();
+    let root = RootMotionOptions::new(character.skeleton().joint(0));
+    let character = character.with_root_motion(&document.clips, &root, &COARSE);
+    Arc::new(character.unwrap())
 });
 
 /// What a user does to an actor before a frame.
@@ -349,6 +352,7 @@ enum Deed {
     Layers(Vec<(usize, f64, f32, Wrap, f32, LayerMode)>),
     Live(Transform, f32),
     Detail(u32),
+    Follow(bool),
     Weights(Vec<f32>),
     Reach([f32; 3], f32),
     Look([f32; 3], f32),
@@ -364,6 +368,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         4 => prop::collection::vec(layer, 0..20).prop_map(Deed::Layers),
         1 => (transform(), wild()).prop_map(|(transform, weight)| Deed::Live(transform, weight)),
         1 => (0_u32..6).prop_map(Deed::Detail),
+        1 => any::<bool>().prop_map(Deed::Follow),
         1 => prop::collection::vec(wild_weight(), 0..9).prop_map(Deed::Weights),
         1 => (prop::array::uniform3(wild()), wild()).prop_map(|(target, weight)| Deed::Reach(target, weight)),
         1 => (prop::array::uniform3(wild()), wild()).prop_map(|(target, weight)| Deed::Look(target, weight)),
@@ -409,6 +414,7 @@ fn act(actor: &mut Actor, deed: Deed) {
             });
         }
         Deed::Detail(every) => actor.detail.every = every,
+        Deed::Follow(follow) => actor.follows_root_motion = follow,
         Deed::Weights(weights) => actor.morph_weights = weights,
         Deed::Reach(target, weight) => actor.goals.push(Goal::Reach {
             chain: TwoBone::new(skeleton, skeleton.joint(3)).unwrap(),
