@@ -19,7 +19,7 @@ use anim_engine::skeleton::{
     add_in_model_space, blend, difference, difference_in_model_space,
 };
 use anim_engine::skin::MorphTarget;
-use anim_engine::{Actor, ActorLayer, Character, Config, Engine, Goal, LayerSource};
+use anim_engine::{Actor, ActorLayer, Character, Config, Engine, Goal, LayerMode, LayerSource};
 use proptest::prelude::*;
 
 /// Bakes fast and small: what is tested is not how exact it is.
@@ -340,15 +340,19 @@ static ODD: LazyLock<Arc<Character>> = LazyLock::new(|| {
         ],
         ..Document::default()
     };
-    Arc::new(Character::from_document(&document, &COARSE).unwrap())
+    let character = Character::from_document(&document, &COARSE).unwrap();
+    let root = RootMotionOptions::new(character.skeleton().joint(0));
+    let character = character.with_root_motion(&document.clips, &root, &COARSE);
+    Arc::new(character.unwrap())
 });
 
 /// What a user does to an actor before a frame.
 #[derive(Clone, Debug)]
 enum Deed {
-    Layers(Vec<(usize, f64, f32, Wrap, f32)>),
+    Layers(Vec<(usize, f64, f32, Wrap, f32, LayerMode)>),
     Live(Transform, f32),
-    Root(Option<usize>),
+    Detail(u32),
+    Follow(bool),
     Weights(Vec<f32>),
     Reach([f32; 3], f32),
     Look([f32; 3], f32),
@@ -358,11 +362,13 @@ enum Deed {
 fn deed() -> impl Strategy<Value = Deed> {
     let time =
         prop_oneof![4 => -5.0_f64..5.0, 1 => Just(f64::NAN), 1 => Just(1e300), 1 => Just(-1e9)];
-    let layer = (0_usize..9, time, wild(), wrap(), wild());
+    let mode = prop::sample::select(vec![LayerMode::Mix, LayerMode::Override]);
+    let layer = (0_usize..9, time, wild(), wrap(), wild(), mode);
     prop_oneof![
         4 => prop::collection::vec(layer, 0..20).prop_map(Deed::Layers),
         1 => (transform(), wild()).prop_map(|(transform, weight)| Deed::Live(transform, weight)),
-        1 => prop::option::of(0_usize..6).prop_map(Deed::Root),
+        1 => (0_u32..6).prop_map(Deed::Detail),
+        1 => any::<bool>().prop_map(Deed::Follow),
         1 => prop::collection::vec(wild_weight(), 0..9).prop_map(Deed::Weights),
         1 => (prop::array::uniform3(wild()), wild()).prop_map(|(target, weight)| Deed::Reach(target, weight)),
         1 => (prop::array::uniform3(wild()), wild()).prop_map(|(target, weight)| Deed::Look(target, weight)),
@@ -388,14 +394,14 @@ fn act(actor: &mut Actor, deed: Deed) {
         Deed::Layers(layers) => {
             actor.layers = layers
                 .into_iter()
-                .map(|(clip, time, speed, wrap, weight)| ActorLayer {
-                    source: LayerSource::Clip {
-                        clip,
-                        time,
-                        speed,
-                        wrap,
-                    },
-                    weight,
+                .map(|(clip, time, speed, wrap, weight, mode)| {
+                    let mut playback = Playback::new(speed, wrap);
+                    playback.seek(time);
+                    ActorLayer {
+                        weight,
+                        mode,
+                        ..ActorLayer::clip(clip, playback)
+                    }
                 })
                 .collect();
         }
@@ -403,11 +409,12 @@ fn act(actor: &mut Actor, deed: Deed) {
             let mut pose = skeleton.rest().clone();
             pose.set(skeleton.joint(2), transform);
             actor.layers.push(ActorLayer {
-                source: LayerSource::Live(pose),
                 weight,
+                ..ActorLayer::new(LayerSource::Live(pose))
             });
         }
-        Deed::Root(joint) => actor.root_motion = joint.map(|joint| skeleton.joint(joint)),
+        Deed::Detail(every) => actor.detail.every = every,
+        Deed::Follow(follow) => actor.follows_root_motion = follow,
         Deed::Weights(weights) => actor.morph_weights = weights,
         Deed::Reach(target, weight) => actor.goals.push(Goal::Reach {
             chain: TwoBone::new(skeleton, skeleton.joint(3)).unwrap(),
