@@ -1,4 +1,4 @@
-//! Builds, checks and measures the workspace: `cargo xtask ci | tidy | bench | assets`.
+//! Builds, checks and measures the workspace: `cargo xtask ci | tidy | bench | assets | book`.
 //!
 //! Everything a contributor or a server runs beyond plain cargo lives here, so that both run the same thing. Depends on
 //! no crate of the workspace, so that it works while they do not build.
@@ -10,6 +10,7 @@
 
 mod assets;
 mod bench;
+mod book;
 mod ci;
 mod floors;
 mod peers;
@@ -39,6 +40,8 @@ enum Task {
     Bench(bench::Options),
     /// Write the assets that tests and the demo use.
     Assets,
+    /// Draw the pictures of the book.
+    Book,
 }
 
 fn main() -> ExitCode {
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Bench(options) => bench::run(&options),
         Task::Assets => assets::write(),
+        Task::Book => book::draw(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -311,6 +311,7 @@ const WORK: &[Work] = &[
         None,
         &[],
     ),
+    work_of("anim-skeleton/expand/1MB", (1.0, "clip"), Some(3e6), &[]),
     work_of("anim-engine/motion_10000/Fox", CHARACTERS, None, &[]),
     work_of(
         "anim-engine/motion_10000_2_threads/Fox",
@@ -363,6 +364,24 @@ const WORK: &[Work] = &[
         SOLVE,
         Some(50.0),
         &[peer(70.0, "ozz-animation 0.16 IKAimJob, -O3 -march=native")],
+    ),
+    work_of(
+        "anim-ik/arm7/1",
+        SOLVE,
+        Some(60_000.0),
+        &[
+            peer(
+                8.1e6,
+                "pinocchio 4.1 from Python, damped least squares with 20 restarts: 99.9 % reached",
+            ),
+            peer(310_000.0, "TRAC-IK as published: 99.84 % reached"),
+        ],
+    ),
+    work_of(
+        "anim-ik/full_body_66/5",
+        (1.0, "frame"),
+        Some(150_000.0),
+        &[],
     ),
     work_of(
         "anim-sim/xpbd_edges_only/100x100",

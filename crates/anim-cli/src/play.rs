@@ -7,7 +7,7 @@ use anim_asset::{AssetError, Document};
 use anim_engine::math::Vec3;
 use anim_engine::scene::CharacterSpec;
 use anim_engine::skeleton::{ClipSpec, Wrap};
-use anim_engine::{Config, EngineError, LayerSource, Scene, SceneSpec, Stage};
+use anim_engine::{Config, EngineError, Scene, SceneSpec, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -77,8 +77,9 @@ pub(crate) fn open(
             if clip.is_some() {
                 return Err(Failure::option("--clip", "a scene names its own clips"));
             }
-            let spec = parse(&text, &path.display().to_string())?;
+            let mut spec = parse(&text, &path.display().to_string())?;
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            read_graphs(&mut spec, &folder)?;
             set_up(spec, &path.display().to_string(), threads, &mut |file| {
                 load(&folder, file)
             })
@@ -104,8 +105,8 @@ pub(crate) fn open(
             if let Some(actor) = id.and_then(|id| show.scene.engine.actor_mut(id)) {
                 actor.play_clip(0);
                 // The end of a clip is its last pose and not the first.
-                if let LayerSource::Clip { wrap, .. } = &mut actor.layers[0].source {
-                    *wrap = Wrap::Clamp;
+                if let Some(playback) = actor.layers[0].playback_mut() {
+                    playback.wrap = Wrap::Clamp;
                 }
             }
             Ok(show)
@@ -125,19 +126,33 @@ fn scene_text(path: &Path) -> Result<Option<String>, Failure> {
     std::fs::read_to_string(path).map(Some).map_err(fail)
 }
 
+/// Reads the graphs that lie in files beside the scene.
+fn read_graphs(spec: &mut SceneSpec, folder: &Path) -> Result<(), Failure> {
+    for character in &mut spec.characters {
+        if let (None, Some(file)) = (&character.graph, &character.graph_file) {
+            let path = folder.join(file);
+            let name = path.display().to_string();
+            let text = std::fs::read_to_string(&path)
+                .map_err(|error| Failure::new(name.as_str(), "read", error))?;
+            let graph = serde_json::from_str(&text).map_err(|error| misread(&error, &name))?;
+            character.graph = Some(graph);
+        }
+    }
+    Ok(())
+}
+
 /// Reads a scene.
 pub(crate) fn parse(text: &str, file: &str) -> Result<SceneSpec, Failure> {
-    serde_json::from_str(text).map_err(|error| {
-        let place = format!("line {} column {}", error.line(), error.column());
-        // serde_json ends its message with the place, which has its own part here.
-        let message = error.to_string();
-        let message = message
-            .split(" at line ")
-            .next()
-            .unwrap_or_default()
-            .to_owned();
-        Failure::new(file, place, message)
-    })
+    serde_json::from_str(text).map_err(|error| misread(&error, file))
+}
+
+/// What is wrong with a JSON file, and where.
+fn misread(error: &serde_json::Error, file: &str) -> Failure {
+    let place = format!("line {} column {}", error.line(), error.column());
+    // serde_json ends its message with the place, which has its own part here.
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    Failure::new(file, place, message)
 }
 
 /// A character of a scene: a built-in one, or a file beside the scene.

@@ -112,7 +112,11 @@ const MAX_ONION: u32 = 16;
 
 /// True if how a character looks at a time does not depend on how it got there.
 fn is_stateless(character: &CharacterSpec) -> bool {
-    character.feet.is_none() && character.cloth.is_empty() && character.root_motion.is_none()
+    character.feet.is_none()
+        && character.cloth.is_empty()
+        && character.root_motion.is_none()
+        && character.graph.is_none()
+        && character.drivers.is_empty()
 }
 
 /// Plays on until `time`, s, in steps of at most 1 / `rate` s; in one step where `rate` is 0.

@@ -1,7 +1,7 @@
 //! Many scalars at many keys in few bytes: the weights of a captured face, within a tolerance at every key.
 //!
 //! A recorded face has a key a frame for each of some fifty shapes, and no key can be removed without being missed. So
-//! the keys stay and their values are coded: predicted in time by the [`wavelet`](crate::wavelet), rounded so that
+//! the keys stay and their values are coded: predicted in time by the [`crate::wavelet`], rounded so that
 //! none is off by more than the tolerance, and never outside the range its scalar had, so that a weight of 0 to 1 stays
 //! one. Scalars that do not change cost two bits. Curves with few keys are small as they are.
 //!

@@ -7,11 +7,8 @@
 //! keys, and [`Easing`] bends a single move. [`FCurve`] is the film tools' curve with weighted handles; [`edit`] changes
 //! tracks and [`TimeWarp`] their time. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at
 //! an even speed. [`SquadTrack`] is the other smooth way through rotations. Colours ([`color`]), factors ([`LogScale`]),
-//! angles ([`angle`]) and switches (`bool`) sit on tracks too, each interpolated in its own space.
-//! [`tangents`] gives keys their velocities, [`Outside`] says how a curve goes on past them, and [`Easing`] bends a single
-//! move. Paths in space are [`Bezier`], [`BSpline`] or a track; [`ArcLength`] travels them at an even speed. [`squad`] is
-//! the smooth way through rotations. [`reduce()`] drops the keys that a tolerance does not need, [`fit()`]
-//! makes few cubic ones of many samples, and [`Timecode`] names frames.
+//! angles ([`angle`]) and switches (`bool`) sit on tracks too, each interpolated in its own space. [`reduce()`] drops the
+//! keys that a tolerance does not need, [`fit()`] makes few cubic ones of many samples, and [`Timecode`] names frames.
 //!
 //! ```
 //! use anim_curves::{Interpolation, Key, Track};

@@ -15,7 +15,7 @@ use anim_engine::geom::{Mesh, Vertices};
 use anim_engine::math::{Affine, Transform, Vec3, quat};
 use anim_engine::skeleton::{BakeOptions, Channel, ClipSpec, Globals, JointTrack, Skeleton};
 use anim_engine::skin::Influences;
-use anim_engine::{Character, Config, Engine, LayerSource, Stage};
+use anim_engine::{Character, Config, Engine, Stage};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const ACTORS: usize = 1000;
@@ -69,8 +69,8 @@ fn crowd(character: &Arc<Character>, threads: usize) -> Engine {
         let id = engine.spawn(Arc::clone(character));
         let actor = engine.actor_mut(id).expect("the actor");
         actor.play_clip(0);
-        if let LayerSource::Clip { time, .. } = &mut actor.layers[0].source {
-            *time = index as f64 * 0.013;
+        if let Some(playback) = actor.layers[0].playback_mut() {
+            playback.seek(index as f64 * 0.013);
         }
     }
     (0..3).for_each(|_| engine.step(1.0 / 60.0));

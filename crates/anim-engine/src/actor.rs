@@ -4,62 +4,55 @@ use std::sync::Arc;
 
 use anim_ik::foot::MAX_FEET;
 use anim_ik::{FootContact, FootPlant, Outcome};
-use anim_math::{Affine, Vec3};
-use anim_skeleton::{Globals, JointId, Pose, Wrap};
+use anim_math::{Affine, Transform, Vec3};
+use anim_skeleton::{DriverState, Globals, JointId, Playback, Pose, RateReducer, Wrap};
 use anim_skin::{Palette, VertexBlocks};
 
+use crate::attach::Attachment;
 use crate::cloth::ClothState;
-use crate::{Character, EngineError, Goal};
+use crate::event::{ActorEvent, MOST_EVENTS, Met};
+use crate::layer::{ActorLayer, LayerMode, LayerState};
+use crate::{Character, Detail, EngineError, Goal};
 
-/// Layers that one actor can blend.
+/// Layers that one actor blends without allocating; more are blended all the same, but a frame then allocates.
 pub const MAX_LAYERS: usize = 16;
-
-/// One input of the blend.
-#[derive(Clone, Debug)]
-pub struct ActorLayer {
-    /// Where its pose comes from.
-    pub source: LayerSource,
-    /// Share of the blend; 0 is left out.
-    pub weight: f32,
-}
-
-/// Where the pose of a layer comes from.
-#[derive(Clone, Debug)]
-pub enum LayerSource {
-    /// A clip that plays.
-    Clip {
-        /// Place in [`Character::clips`].
-        clip: usize,
-        /// Seconds since its start, beyond its end where it loops.
-        time: f64,
-        /// Factor of time; negative plays backwards.
-        speed: f32,
-        /// What happens at the ends.
-        wrap: Wrap,
-    },
-    /// A pose that the caller writes each frame, such as live motion capture.
-    Live(Pose),
-}
 
 /// One character in the world: what plays, what it aims at, and what a frame made of it.
 #[derive(Debug)]
 pub struct Actor {
-    /// Where the actor was put; root motion moves it from here. A rigid map.
+    /// Where the actor stands, a rigid map: in the world, or in the socket it hangs on. Root motion moves it; write it at any
+    /// time to put the actor elsewhere.
     pub placement: Affine,
     /// What is blended, first to last.
     pub layers: Vec<ActorLayer>,
+    /// True if root motion moves [`placement`](Self::placement), as it does at first; if not, do it yourself by
+    /// [`root_delta`](Self::root_delta).
+    pub follows_root_motion: bool,
+    /// How finely the actor is animated.
+    pub detail: Detail,
+    /// Weights and springs of the character's drivers.
+    pub drivers: DriverState,
     /// What it reaches for and looks at, met in order after the feet.
     pub goals: Vec<Goal>,
     /// Plants the feet on the ground, if set.
     pub feet: Option<FootPlant>,
-    /// The joint whose horizontal travel moves the actor instead of the pose, if set.
-    pub root_motion: Option<JointId>,
-    /// Morph weights by surface, where no clip drives them.
+    /// Morph weights by surface, where no clip drives them; one that is missing or no number is that at rest.
     pub morph_weights: Vec<f32>,
     pub(crate) character: Arc<Character>,
     pub(crate) world_from_model: Affine,
     pub(crate) pose: Pose,
-    pub(crate) layer_poses: Vec<Pose>,
+    pub(crate) layer_states: Vec<LayerState>,
+    /// What layers on top of others need; empty without such layers.
+    pub(crate) scratch: Vec<Pose>,
+    pub(crate) reducer: Option<Reducer>,
+    pub(crate) met: Vec<Met>,
+    pub(crate) lost_events: usize,
+    pub(crate) deltas: Vec<(Transform, f32)>,
+    pub(crate) root_delta: Transform,
+    pub(crate) sampled_clips: u64,
+    pub(crate) attached_to: Option<Attachment>,
+    /// How many actors it hangs on, one on the other.
+    pub(crate) depth: usize,
     pub(crate) globals: Globals,
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) contacts: Vec<FootContact>,
@@ -83,10 +76,21 @@ impl Actor {
             layers: Vec::new(),
             goals: Vec::new(),
             feet: None,
-            root_motion: None,
+            follows_root_motion: true,
+            detail: Detail::default(),
+            drivers: DriverState::new(&character.drivers),
             morph_weights: character.rest_weights.clone(),
             world_from_model: Affine::IDENTITY,
-            layer_poses: Vec::new(),
+            layer_states: Vec::new(),
+            scratch: Vec::new(),
+            reducer: None,
+            met: Vec::with_capacity(most_events(&character)),
+            lost_events: 0,
+            deltas: Vec::new(),
+            root_delta: Transform::IDENTITY,
+            sampled_clips: 0,
+            attached_to: None,
+            depth: 0,
             globals: Globals::new(&character.skeleton),
             outcomes: Vec::new(),
             contacts: Vec::new(),
@@ -121,15 +125,8 @@ impl Actor {
     /// Plays the clip at a place of [`Character::clips`] alone, from its start, in a loop; rests if there is none.
     pub fn play_clip(&mut self, clip: usize) {
         self.layers.clear();
-        self.layers.push(ActorLayer {
-            source: LayerSource::Clip {
-                clip,
-                time: 0.0,
-                speed: 1.0,
-                wrap: Wrap::Loop,
-            },
-            weight: 1.0,
-        });
+        let playback = Playback::new(1.0, Wrap::Loop);
+        self.layers.push(ActorLayer::clip(clip, playback));
     }
 
     /// The model that this actor shares.
@@ -147,7 +144,39 @@ impl Actor {
         &self.globals
     }
 
-    /// Where the actor is: its placement moved by root motion.
+    /// The events that the clips met in the last frame, layer by layer, each as often as it was met; none of layers that
+    /// have nothing of the pose.
+    pub fn events(&self) -> impl Iterator<Item = ActorEvent<'_>> {
+        self.met.iter().filter_map(|met| {
+            let clip = self.character.clips.get(met.clip)?;
+            Some(ActorEvent {
+                name: &clip.events.as_slice().get(met.index)?.name,
+                clip: met.clip,
+                index: met.index,
+                layer: met.layer,
+                weight: met.weight,
+                backward: met.backward,
+            })
+        })
+    }
+
+    /// Events of the last frame beyond the first [`MOST_EVENTS`]; counted up to as many again a layer.
+    pub fn lost_events(&self) -> usize {
+        self.lost_events
+    }
+
+    /// How far the layers carried the character in the last frame, by what they have of the pose, seen from where it stood:
+    /// `placement · root_delta` is where it stands now. The identity after a seek.
+    pub fn root_delta(&self) -> Transform {
+        self.root_delta
+    }
+
+    /// Clips sampled for poses since the actor was spawned: what [`detail`](Self::detail) saves.
+    pub fn sampled_clips(&self) -> u64 {
+        self.sampled_clips
+    }
+
+    /// Where the actor is in the world: its placement, in the socket it hangs on if it does.
     pub fn world_from_model(&self) -> Affine {
         self.world_from_model
     }
@@ -187,18 +216,24 @@ impl Actor {
         self.quarantined
     }
 
-    /// Lets a quarantined actor move again, and cloth start anew from its skinned shape: after a teleport, too.
+    /// Lets a quarantined actor move again, and lets cloth and springs start anew from the pose: after a teleport, too.
     pub fn restart(&mut self) {
         self.quarantined = false;
+        self.drivers.settle();
+        self.reducer = None;
         self.cloths.iter_mut().for_each(ClothState::restart);
     }
 
     /// Grows the buffers that follow the caller's lists; allocates only when those have grown.
     pub(crate) fn fit_buffers(&mut self) {
         let rest = self.character.skeleton.rest();
-        let layers = self.layers.len().min(MAX_LAYERS);
-        while self.layer_poses.len() < layers {
-            self.layer_poses.push(rest.clone());
+        while self.layer_states.len() < self.layers.len() {
+            self.layer_states.push(LayerState::new(rest));
+        }
+        self.deltas.reserve(self.layers.len());
+        let is_on_top = |layer: &ActorLayer| layer.mode != LayerMode::Mix;
+        if self.scratch.is_empty() && self.layers.iter().any(is_on_top) {
+            self.scratch = vec![rest.clone(); 2];
         }
         self.outcomes.resize(self.goals.len(), Outcome::default());
         let feet = self
@@ -206,5 +241,22 @@ impl Actor {
             .as_ref()
             .map_or(0, |feet| feet.feet.len().min(MAX_FEET));
         self.contacts.resize(feet, FootContact::default());
+    }
+}
+
+/// The pose of an actor that gets a new one every few frames only.
+#[derive(Clone, Debug)]
+pub(crate) struct Reducer {
+    pub(crate) detail: Detail,
+    pub(crate) reducer: RateReducer,
+}
+
+/// Events that an actor has room for.
+fn most_events(character: &Character) -> usize {
+    let has_events = |clip: &crate::CharacterClip| !clip.events.as_slice().is_empty();
+    if character.clips.iter().any(has_events) {
+        MOST_EVENTS
+    } else {
+        0
     }
 }

@@ -1,12 +1,16 @@
 //! The model of a character: skeleton, clips and surfaces, shared by all its actors.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use anim_curves::WideTrack;
-use anim_skeleton::{BakeReport, Clip, JointId, Skeleton};
+use anim_skeleton::{
+    BakeOptions, BakeReport, Clip, ClipSpec, DriverSpec, Drivers, Events, JointId, RootMotion,
+    RootMotionOptions, Skeleton, SkeletonLod,
+};
 use anim_skin::SkinnedMesh;
 
-use crate::{Cloth, EngineError};
+use crate::{Cloth, EngineError, Socket};
 
 /// What many actors share; immutable once built.
 #[derive(Debug)]
@@ -16,6 +20,13 @@ pub struct Character {
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) cloths: Vec<Cloth>,
     pub(crate) rest_weights: Vec<f32>,
+    /// One a morph weight.
+    pub(crate) weight_names: Vec<Option<String>>,
+    pub(crate) sockets: Vec<Socket>,
+    pub(crate) drivers: Drivers,
+    /// The morph weight that each output of the drivers goes to.
+    pub(crate) output_weights: Vec<Option<usize>>,
+    pub(crate) levels: SkeletonLod,
 }
 
 /// A clip made ready for a character.
@@ -23,12 +34,18 @@ pub struct Character {
 pub struct CharacterClip {
     /// Optional, and need not be unique.
     pub name: Option<String>,
-    /// Joint motion, baked.
-    pub clip: Clip,
+    /// Joint motion, baked; on the spot if there is root motion.
+    pub clip: Arc<Clip>,
     /// Morph weight curves, each with the weights that it drives.
     pub morphs: Vec<(Range<usize>, WideTrack)>,
     /// How exact the baked motion is.
     pub report: BakeReport,
+    /// What happens in it.
+    pub events: Events,
+    /// Moments that graphs keep clips in step at, such as each foot coming down.
+    pub markers: Events,
+    /// The way the character travels, taken out of the clip.
+    pub motion: Option<RootMotion>,
 }
 
 /// One drawable part: a skinned mesh, or a rigid one as a mesh with a single joint.
@@ -72,6 +89,84 @@ impl Character {
     /// Morph weights at rest, of all surfaces.
     pub fn rest_weights(&self) -> &[f32] {
         &self.rest_weights
+    }
+
+    /// The names of the morph weights, as [`rest_weights`](Self::rest_weights) has them.
+    pub fn weight_names(&self) -> &[Option<String>] {
+        &self.weight_names
+    }
+
+    /// Joints that follow from other joints.
+    pub fn drivers(&self) -> &Drivers {
+        &self.drivers
+    }
+
+    /// Sets the events of the clip of that name.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Unknown`] if there is none.
+    pub fn with_events(mut self, clip: &str, events: Events) -> Result<Self, EngineError> {
+        let clip = self.clip_named(clip)?;
+        self.clips[clip].events = events;
+        Ok(self)
+    }
+
+    /// Sets the synchronisation markers of the clip of that name, for graphs.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Unknown`] if there is none.
+    pub fn with_markers(mut self, clip: &str, markers: Events) -> Result<Self, EngineError> {
+        let clip = self.clip_named(clip)?;
+        self.clips[clip].markers = markers;
+        Ok(self)
+    }
+
+    /// Takes the root motion out of all clips, which then play on the spot, while it moves the actors.
+    ///
+    /// * `clips`: the exact curves that the character was made of, such as `Document::clips`.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::OtherClips`] for another number of clips, [`EngineError::Skeleton`] for a joint that the skeleton
+    /// lacks or curves that overflow.
+    pub fn with_root_motion(
+        mut self,
+        clips: &[ClipSpec],
+        root: &RootMotionOptions,
+        bake: &BakeOptions,
+    ) -> Result<Self, EngineError> {
+        let (given, has) = (clips.len(), self.clips.len());
+        if given != has {
+            return Err(EngineError::OtherClips { given, has });
+        }
+        for (spec, clip) in clips.iter().zip(&mut self.clips) {
+            let (motion, on_the_spot) = RootMotion::extract(spec, &self.skeleton, root)?;
+            let (baked, report) = Clip::bake(&on_the_spot, &self.skeleton, bake)?;
+            clip.clip = Arc::new(baked);
+            clip.report = report;
+            clip.motion = Some(motion);
+        }
+        Ok(self)
+    }
+
+    /// Lets joints follow from other joints at the end of [`Stage::Ik`](crate::Stage::Ik); replaces the drivers there were.
+    ///
+    /// An output of a driver is added to the first morph weight of its name, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Driver`] if they do not fit the skeleton or need each other in a circle.
+    pub fn with_drivers(mut self, drivers: Vec<DriverSpec>) -> Result<Self, EngineError> {
+        self.drivers = Drivers::new(&self.skeleton, drivers)?;
+        let names = self.drivers.output_names().iter();
+        let weight = |output: &String| {
+            let mut names = self.weight_names.iter();
+            names.position(|name| name.as_deref() == Some(output))
+        };
+        self.output_weights = names.map(weight).collect();
+        Ok(self)
     }
 
     /// The place of the first clip of that name.

@@ -21,9 +21,13 @@ impl FixedClock {
         }
     }
 
-    /// Advances by `dt` seconds and returns how many steps are due.
+    /// Advances by `dt` seconds and returns how many steps are due; time that goes back or is not finite makes none.
     pub(crate) fn advance(&mut self, dt: f32) -> u32 {
-        self.rest += f64::from(dt.max(0.0));
+        self.rest += if dt.is_finite() {
+            f64::from(dt.max(0.0))
+        } else {
+            0.0
+        };
         let due = (self.rest / self.step + EARLY).floor();
         if due > f64::from(self.max_steps) {
             self.rest = 0.0;
@@ -65,6 +69,7 @@ mod tests {
         let mut clock = FixedClock::new(1.0 / 120.0, 8);
         assert_eq!(clock.advance(-1.0), 0);
         assert_eq!(clock.advance(f32::NAN), 0);
+        assert_eq!(clock.advance(f32::INFINITY), 0);
         assert_eq!(clock.advance(1.0 / 60.0), 2);
     }
 }

@@ -6,6 +6,8 @@ use anim_particles::{Effect, Emission, Particles};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::animate::animate;
+use crate::attach::each_after_its_carrier;
 use crate::clock::FixedClock;
 use crate::hash::Fnv;
 use crate::{Actor, Character, EngineError, Stage, Timings, World, stage};
@@ -36,7 +38,7 @@ const MAX_THREADS: usize = 256;
 
 /// An actor of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ActorId(u32);
+pub struct ActorId(pub(crate) u32);
 
 /// A particle effect of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,7 +63,9 @@ struct Running {
 pub struct Engine {
     /// What surrounds the actors.
     pub world: World,
-    actors: Vec<Option<Box<Actor>>>,
+    pub(crate) actors: Vec<Option<Box<Actor>>>,
+    /// The longest chain of attachments.
+    pub(crate) deepest: usize,
     effects: Vec<Running>,
     clock: FixedClock,
     timings: Timings,
@@ -97,6 +101,7 @@ impl Engine {
         Ok(Self {
             world: World::default(),
             actors: Vec::new(),
+            deepest: 0,
             effects: Vec::new(),
             clock: FixedClock::new(config.sim_dt, config.max_steps),
             timings: Timings::default(),
@@ -111,8 +116,9 @@ impl Engine {
         id
     }
 
-    /// Takes an actor out of the world; its id is not used again.
+    /// Takes an actor out of the world; its id is not used again, and what hung on it stays where it is.
     pub fn remove(&mut self, id: ActorId) {
+        self.drop_all_from(id);
         if let Some(slot) = self.actors.get_mut(id.0 as usize) {
             *slot = None;
         }
@@ -188,6 +194,7 @@ impl Engine {
         let Self {
             world,
             actors,
+            deepest,
             effects,
             clock,
             timings,
@@ -196,8 +203,10 @@ impl Engine {
         let parallel = pool.is_some();
         let world = &*world;
         timings.measure(stage, || match stage {
-            Stage::Animate => each(actors, parallel, |actor| stage::animate(actor, dt)),
-            Stage::Ik => each(actors, parallel, |actor| stage::ik(actor, world)),
+            Stage::Animate => each(actors, parallel, |actor| animate(actor, dt)),
+            Stage::Ik => each_after_its_carrier(actors, *deepest, parallel, |actor| {
+                stage::ik(actor, world, dt);
+            }),
             Stage::Simulate => {
                 let steps = clock.advance(dt);
                 let step = clock.step();
@@ -224,10 +233,12 @@ impl Engine {
             .map(|(id, _)| id)
     }
 
-    /// FNV-1a 64 over the bits of all joints, surfaces, cloths and particles: the same for any number of threads.
+    /// FNV-1a 64 over the bits of all places, joints, surfaces, cloths and particles: the same for any number of threads.
     pub fn hash(&self) -> u64 {
         let mut hash = Fnv::new();
         for (_, actor) in self.actors() {
+            hash.floats(actor.world_from_model.linear.iter());
+            hash.floats(actor.world_from_model.translation.iter());
             hash.floats(
                 actor
                     .globals
@@ -250,8 +261,11 @@ impl Engine {
     }
 }
 
+/// The actors of an engine, by id.
+pub(crate) type Slots = [Option<Box<Actor>>];
+
 /// Does `work` on every actor, side by side if `parallel`.
-fn each(actors: &mut [Option<Box<Actor>>], parallel: bool, work: impl Fn(&mut Actor) + Sync) {
+pub(crate) fn each(actors: &mut Slots, parallel: bool, work: impl Fn(&mut Actor) + Sync) {
     if parallel {
         let chunks = actors.par_chunks_mut(ACTORS_AT_ONCE);
         chunks.for_each(|chunk| chunk.iter_mut().flatten().for_each(|actor| work(actor)));
@@ -264,7 +278,7 @@ fn each(actors: &mut [Option<Box<Actor>>], parallel: bool, work: impl Fn(&mut Ac
 const ACTORS_AT_ONCE: usize = 8;
 
 impl Running {
-    fn advance(&mut self, actors: &[Option<Box<Actor>>], world: &World, steps: u32, step: f32) {
+    fn advance(&mut self, actors: &Slots, world: &World, steps: u32, step: f32) {
         if let Some((id, count)) = self.steps {
             let actor = actors.get(id.0 as usize).and_then(Option::as_deref);
             let landed = actor

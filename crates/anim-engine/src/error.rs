@@ -70,7 +70,7 @@ pub enum EngineError {
         /// The limit: two million more than the file itself holds.
         max: usize,
     },
-    /// One actor blends at most [`MAX_LAYERS`](crate::MAX_LAYERS) layers.
+    /// A scene's actor has more than [`MAX_LAYERS`](crate::MAX_LAYERS) layers.
     #[error("more than {max} layers")]
     TooManyLayers {
         /// The limit.
@@ -79,6 +79,34 @@ pub enum EngineError {
     /// The threads could not be started.
     #[error("thread pool: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    /// A graph is not valid, or has no such parameter.
+    #[error(transparent)]
+    Graph(#[from] anim_graph::GraphError),
+    /// Drivers do not fit the skeleton.
+    #[error(transparent)]
+    Driver(#[from] anim_skeleton::DriverError),
+    /// Root motion is to be taken out of other clips than the character has.
+    #[error("{given} clips for a character that has {has}")]
+    OtherClips {
+        /// Clips given.
+        given: usize,
+        /// Clips of the character.
+        has: usize,
+    },
+    /// A socket cannot be added.
+    #[error("socket '{name}' {problem}")]
+    Socket {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// An actor cannot hang on another.
+    #[error("cannot attach: {problem}")]
+    Attachment {
+        /// Why not.
+        problem: &'static str,
+    },
 }
 
 impl EngineError {

@@ -1,10 +1,11 @@
 //! From a document to a character.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use anim_asset::Document;
 use anim_math::{Affine, Vec3};
-use anim_skeleton::{BakeOptions, Clip, Globals, JointId, Skeleton};
+use anim_skeleton::{BakeOptions, Clip, Drivers, Events, Globals, JointId, Skeleton, SkeletonLod};
 use anim_skin::{Influences, SkinnedMesh};
 
 use crate::{Character, CharacterClip, EngineError, Surface};
@@ -52,17 +53,25 @@ impl Character {
             });
             clips.push(CharacterClip {
                 name: spec.name.clone(),
-                clip,
+                clip: Arc::new(clip),
                 morphs: morphs.collect(),
                 report,
+                events: Events::default(),
+                markers: Events::default(),
+                motion: None,
             });
         }
         Ok(Self {
+            drivers: Drivers::new(&skeleton, Vec::new())?,
+            levels: SkeletonLod::new(&skeleton, &[]),
             skeleton,
             clips,
             surfaces,
             cloths: Vec::new(),
+            weight_names: weight_names(document, rest_weights.len()),
             rest_weights,
+            sockets: Vec::new(),
+            output_weights: Vec::new(),
         })
     }
 }
@@ -106,6 +115,22 @@ fn weights_of(document: &Document) -> (Vec<Range<usize>>, Vec<f32>) {
     };
     let ranges = (0..document.nodes.len()).map(range).collect();
     (ranges, rest_weights)
+}
+
+/// The names of all morph weights: those of the targets of the longest primitive, node by node.
+fn weight_names(document: &Document, count: usize) -> Vec<Option<String>> {
+    let names = |node: usize| {
+        let mesh = document.nodes[node]
+            .mesh
+            .and_then(|m| document.meshes.get(m));
+        let primitives = mesh.into_iter().flat_map(|mesh| &mesh.primitives);
+        let longest = primitives.max_by_key(|primitive| primitive.targets.len());
+        let targets = longest.into_iter().flat_map(|primitive| &primitive.targets);
+        targets.map(|target| target.name.clone())
+    };
+    let mut all: Vec<_> = (0..document.nodes.len()).flat_map(names).collect();
+    all.resize(count, None);
+    all
 }
 
 /// The surfaces of a document, in node order.

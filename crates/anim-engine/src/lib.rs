@@ -23,30 +23,42 @@
 //! ```
 
 mod actor;
+mod animate;
+mod attach;
 mod character;
 mod clock;
 mod cloth;
+pub mod detail;
 mod engine;
 mod error;
+mod event;
 mod goal;
 mod hash;
 #[cfg(feature = "asset")]
 mod import;
+pub mod layer;
+pub mod player;
 #[cfg(feature = "asset")]
 pub mod scene;
+mod socket;
 mod stage;
 mod timing;
 mod world;
 
-pub use actor::{Actor, ActorLayer, LayerSource, MAX_LAYERS};
+pub use actor::{Actor, MAX_LAYERS};
 pub use anim_ik::{Foot, FootContact, FootPlant};
 pub use character::{Character, CharacterClip, Surface};
 pub use cloth::{BodyCapsule, Cloth, ClothOptions, Pins};
+pub use detail::Detail;
 pub use engine::{ActorId, Config, EffectId, Engine};
 pub use error::EngineError;
+pub use event::{ActorEvent, MOST_EVENTS};
 pub use goal::Goal;
+pub use layer::{ActorLayer, LayerMode, LayerSource};
+pub use player::GraphPlayer;
 #[cfg(feature = "asset")]
 pub use scene::{Scene, SceneSpec};
+pub use socket::Socket;
 pub use stage::Stage;
 pub use timing::Timings;
 pub use world::World;
@@ -55,6 +67,7 @@ pub use world::World;
 pub use anim_asset as asset;
 pub use anim_curves as curves;
 pub use anim_geom as geom;
+pub use anim_graph as graph;
 pub use anim_ik as ik;
 pub use anim_math as math;
 pub use anim_particles as particles;
@@ -66,3 +79,18 @@ pub use anim_skin as skin;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Compiles and runs the code of the book, `docs/book`.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../docs/book/01-frames-time-sampling.md")]
+    struct FramesTimeSampling;
+    #[doc = include_str!("../../../docs/book/02-curves.md")]
+    struct Curves;
+    #[doc = include_str!("../../../docs/book/03-rotations.md")]
+    struct Rotations;
+    #[doc = include_str!("../../../docs/book/04-skeletons-and-poses.md")]
+    struct SkeletonsAndPoses;
+    #[doc = include_str!("../../../docs/book/05-blending.md")]
+    struct Blending;
+}

@@ -20,18 +20,20 @@
 
 mod build;
 mod check;
+mod direct;
 mod ground;
 mod spec;
 
 use anim_curves::Track;
+use anim_graph::ParameterId;
 use anim_math::Vec3;
 
 use crate::{ActorId, Engine};
 
 pub use ground::GroundSpec;
 pub use spec::{
-    CameraSpec, CapsuleSpec, CharacterSpec, ClipUse, ClothUse, FeetSpec, FootSpec, GoalSpec,
-    ParticlesSpec, PinSpec, SceneSpec, TargetSpec,
+    AttachmentSpec, CameraSpec, CapsuleSpec, CharacterSpec, ClipUse, ClothUse, FeetSpec, FootSpec,
+    GoalSpec, ParticlesSpec, PinSpec, SceneSpec, SocketSpec, TargetSpec,
 };
 
 /// A scene that plays.
@@ -45,7 +47,47 @@ pub struct Scene {
     pub ground: Option<anim_geom::Mesh>,
     targets: Vec<Target>,
     aims: Vec<Aim>,
+    controls: Vec<Control>,
     time: f64,
+}
+
+/// A parameter of an actor's graph over time.
+#[derive(Clone, Debug)]
+struct Control {
+    actor: ActorId,
+    parameter: ParameterId,
+    kind: Kind,
+    track: Track<f32>,
+    /// Whether a trigger's curve was up.
+    was_up: bool,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Float,
+    Bool,
+    Trigger,
+}
+
+impl Control {
+    /// Sets the parameter to what it is at `time`, s.
+    fn apply(&mut self, engine: &mut Engine, time: f64) {
+        let actor = engine.actor_mut(self.actor);
+        let Some(parameters) = actor.and_then(|actor| actor.parameters_mut()) else {
+            return;
+        };
+        let value = self.track.sample(time as f32);
+        let is_up = value > 0.5;
+        let set = match self.kind {
+            Kind::Float => parameters.set(self.parameter, value),
+            Kind::Bool => parameters.set(self.parameter, is_up),
+            Kind::Trigger if is_up && !self.was_up => parameters.fire(self.parameter),
+            Kind::Trigger => Ok(()),
+        };
+        self.was_up = is_up;
+        debug_assert!(set.is_ok(), "checked when the scene was made");
+    }
 }
 
 /// A point that moves.
@@ -69,6 +111,9 @@ impl Scene {
     pub fn step(&mut self, dt: f32) {
         if dt.is_finite() {
             self.time += f64::from(dt);
+        }
+        for control in &mut self.controls {
+            control.apply(&mut self.engine, self.time);
         }
         for aim in &self.aims {
             let position = self.targets[aim.target].position(&self.engine, self.time);

@@ -1,18 +1,15 @@
-//! The four stages of a frame, each a function of one actor.
+//! The four stages of a frame, and all but the first as functions of one actor.
 
-use anim_math::{Affine, Vec3};
-use anim_skeleton::{Layer, Mode, blend};
-
-use crate::actor::{Actor, LayerSource, MAX_LAYERS};
+use crate::World;
+use crate::actor::Actor;
 use crate::cloth::Body;
-use crate::{Character, World};
 
 /// What a frame does, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Clips and live poses are sampled and blended into the pose; morph curves into weights.
+    /// Clips, graphs and live poses are blended into the pose, morph curves into weights; events and root motion.
     Animate,
-    /// Forward kinematics, then feet and goals.
+    /// Forward kinematics, then feet, goals and drivers; actors that hang on others follow those.
     Ik,
     /// Cloth and particles, in fixed steps.
     Simulate,
@@ -25,127 +22,11 @@ impl Stage {
     pub const ALL: [Self; 4] = [Self::Animate, Self::Ik, Self::Simulate, Self::Skin];
 }
 
-/// Advances the layers by `dt` seconds and blends them.
-pub(crate) fn animate(actor: &mut Actor, dt: f32) {
-    actor.fit_buffers();
-    let character = &*actor.character;
-    let skeleton = &character.skeleton;
-    actor.current_weights.copy_from_slice(&actor.morph_weights);
-    for (layer, pose) in actor.layers.iter_mut().zip(&mut actor.layer_poses) {
-        match &mut layer.source {
-            LayerSource::Clip {
-                clip,
-                time,
-                speed,
-                wrap,
-            } => {
-                let Some(entry) = character.clips.get(*clip) else {
-                    pose.copy_from(skeleton.rest());
-                    continue;
-                };
-                if dt.is_finite() && speed.is_finite() {
-                    *time += f64::from(dt) * f64::from(*speed);
-                }
-                let at = wrap.apply(*time, entry.clip.duration());
-                entry.clip.sample(at, pose);
-                for (range, track) in &entry.morphs {
-                    let sampled = &mut actor.sampled_weights[range.clone()];
-                    track.sample(at, sampled);
-                    let weight = layer.weight.clamp(0.0, 1.0);
-                    for (now, to) in actor.current_weights[range.clone()].iter_mut().zip(sampled) {
-                        *now = *now * (1.0 - weight) + *to * weight;
-                    }
-                }
-            }
-            LayerSource::Live(live) if live.len() == pose.len() => pose.copy_from(live),
-            LayerSource::Live(_) => pose.copy_from(skeleton.rest()),
-        }
-    }
-    mix(actor);
-    actor.world_from_model = actor.placement;
-    travel(actor);
-}
-
-/// Blends the layers' poses into the actor's.
-fn mix(actor: &mut Actor) {
-    let rest = actor.character.skeleton.rest();
-    let count = actor.layers.len().min(MAX_LAYERS);
-    match actor.layers.as_slice() {
-        [] => actor.pose.copy_from(rest),
-        [only] if only.weight == 1.0 => actor.pose.copy_from(&actor.layer_poses[0]),
-        _ => {
-            let empty = Layer {
-                pose: rest,
-                weight: 0.0,
-                mask: None,
-                mode: Mode::Override,
-            };
-            let mut layers = [empty; MAX_LAYERS];
-            for (slot, (layer, pose)) in layers
-                .iter_mut()
-                .zip(actor.layers.iter().zip(&actor.layer_poses))
-            {
-                slot.pose = pose;
-                slot.weight = layer.weight;
-            }
-            blend(rest, &layers[..count], &mut actor.pose);
-        }
-    }
-}
-
-/// Root motion: what the root joint travels over the ground moves the actor, over any number of loops exactly.
-fn travel(actor: &mut Actor) {
-    let (Some(root), Some(layer)) = (actor.root_motion, actor.layers.first()) else {
-        return;
-    };
-    let LayerSource::Clip {
-        clip, time, wrap, ..
-    } = &layer.source
-    else {
-        return;
-    };
-    let Some(entry) = actor.character.clips.get(*clip) else {
-        return;
-    };
-    let duration = entry.clip.duration();
-    let at = |time: f32| entry.clip.sample_joint(root, time).translation;
-    let mut way = at(wrap.apply(*time, duration)) - at(0.0);
-    if *wrap == anim_skeleton::Wrap::Loop && duration > 0.0 {
-        let loops = (*time / f64::from(duration)).floor() as f32;
-        way += (at(duration) - at(0.0)) * loops;
-    }
-    let model_from_parent = rest_above(&actor.character, root);
-    let way_in_model = model_from_parent.transform_vector(way);
-    let over_ground = Vec3::new(way_in_model.x, 0.0, way_in_model.z);
-    let Some(parent_from_model) = model_from_parent.inverse() else {
-        return;
-    };
-    let rest_of_way = parent_from_model.transform_vector(way_in_model - over_ground);
-    actor.pose.set_translation(root, at(0.0) + rest_of_way);
-    actor.world_from_model = actor.placement
-        * Affine {
-            translation: over_ground,
-            ..Affine::IDENTITY
-        };
-}
-
-/// `model_from_parent` of a joint's parent at rest.
-fn rest_above(character: &Character, joint: anim_skeleton::JointId) -> Affine {
-    let skeleton = &character.skeleton;
-    let mut model_from_parent = Affine::IDENTITY;
-    let mut at = skeleton.parent(joint);
-    while let Some(parent) = at {
-        model_from_parent = Affine::from(skeleton.rest().get(parent)) * model_from_parent;
-        at = skeleton.parent(parent);
-    }
-    model_from_parent
-}
-
 /// The ground is looked for from this far above the plane of the clip, m.
 const ABOVE: f32 = 1.0;
 
-/// Forward kinematics, then feet, then goals in order.
-pub(crate) fn ik(actor: &mut Actor, world: &World) {
+/// Forward kinematics, then feet, then goals in order, then drivers.
+pub(crate) fn ik(actor: &mut Actor, world: &World, dt: f32) {
     let character = &*actor.character;
     let skeleton = &character.skeleton;
     if !actor.pose.is_finite() {
@@ -179,6 +60,22 @@ pub(crate) fn ik(actor: &mut Actor, world: &World) {
         actor.pose.copy_from(&actor.last_finite);
         actor.quarantined = true;
         skeleton.globals(&actor.pose, &mut actor.globals);
+    }
+    if !character.drivers.is_empty() {
+        actor.drivers.world_from_model = actor.world_from_model;
+        character.drivers.evaluate(
+            skeleton,
+            dt,
+            &mut actor.drivers,
+            &mut actor.pose,
+            &mut actor.globals,
+        );
+        let outputs = character.drivers.outputs(&actor.drivers);
+        for (output, weight) in outputs.iter().zip(&character.output_weights) {
+            if let Some(weight) = weight {
+                actor.current_weights[*weight] += output;
+            }
+        }
     }
     for (surface, palette) in character.surfaces.iter().zip(&mut actor.palettes) {
         surface.mesh.palette(&actor.globals, palette);

@@ -3,6 +3,8 @@
 
 mod common;
 
+use anim_engine::Stage;
+
 #[test]
 fn three_hundred_frames_give_the_same_bits_for_1_2_and_4_threads() {
     let hash = |threads: usize| {
@@ -13,6 +15,26 @@ fn three_hundred_frames_give_the_same_bits_for_1_2_and_4_threads() {
     };
     let one = hash(1);
     assert_eq!(one, hash(1), "two runs differ");
+    assert_eq!(one, hash(2), "1 and 2 threads differ");
+    assert_eq!(one, hash(4), "1 and 4 threads differ");
+}
+
+#[test]
+fn graphs_drivers_sockets_and_masks_give_the_same_bits_for_1_2_and_4_threads() {
+    let hash = |threads: usize| {
+        let mut engine = common::crowd(threads);
+        for _ in 0..120 {
+            engine.run(Stage::Animate, 1.0 / 60.0);
+            engine.run(Stage::Ik, 1.0 / 60.0);
+        }
+        let met: usize = engine
+            .actors()
+            .map(|(_, actor)| actor.events().count())
+            .sum();
+        assert_eq!(engine.quarantined().count(), 0);
+        (engine.hash(), met)
+    };
+    let one = hash(1);
     assert_eq!(one, hash(2), "1 and 2 threads differ");
     assert_eq!(one, hash(4), "1 and 4 threads differ");
 }

@@ -8,12 +8,24 @@ use std::sync::Arc;
 use anim_engine::curves::{Interpolation, Key, Track};
 use anim_engine::ik::TwoBone;
 use anim_engine::math::{Affine, Transform, Vec3, quat};
-use anim_engine::skeleton::{BakeOptions, Channel, ClipSpec, Globals, JointTrack, Wrap};
+use anim_engine::skeleton::{
+    BakeOptions, Channel, ClipSpec, Globals, JointTrack, Playback, RootMotionOptions, Wrap,
+};
 use anim_engine::{Actor, ActorLayer, Character, Config, Engine, Goal, LayerSource, Stage, asset};
 
 fn humanoid() -> Arc<Character> {
     let document = asset::builtin::humanoid();
     Arc::new(Character::from_document(&document, &BakeOptions::default()).expect("a character"))
+}
+
+/// The figure whose root moves it over the ground.
+fn traveller() -> Arc<Character> {
+    let document = asset::builtin::humanoid();
+    let bake = BakeOptions::default();
+    let character = Character::from_document(&document, &bake).expect("a character");
+    let root = RootMotionOptions::new(character.joint_named("root").expect("a root"));
+    let moved = character.with_root_motion(&document.clips, &root, &bake);
+    Arc::new(moved.expect("root motion"))
 }
 
 fn engine() -> Engine {
@@ -60,15 +72,13 @@ fn the_stages_run_one_by_one_are_the_frame() {
 #[test]
 fn root_motion_travels_the_same_way_in_every_loop() {
     let travel = |loops: f32| {
-        let character = humanoid();
+        let character = traveller();
         let walk = character.clip_named("walk").expect("a walk");
         let duration = character.clips()[walk].clip.duration();
-        let root = character.joint_named("root").expect("a root");
         let mut engine = engine();
         let id = engine.spawn(character);
         let actor = engine.actor_mut(id).expect("the actor");
         actor.play("walk").expect("a walk");
-        actor.root_motion = Some(root);
         engine.step(duration * loops);
         only(&engine).world_from_model().translation
     };
@@ -134,14 +144,13 @@ fn a_live_pose_is_a_layer_like_any_other() {
     live.set_rotation(head, quat::from_axis_angle(Vec3::y(), 0.8));
     let engine = run(
         |actor| {
-            actor.layers.push(ActorLayer {
-                source: LayerSource::Live(live.clone()),
-                weight: 0.5,
-            });
-            actor.layers.push(ActorLayer {
-                source: LayerSource::Live(actor.character().skeleton().rest().clone()),
-                weight: 0.5,
-            });
+            let rest = actor.character().skeleton().rest().clone();
+            actor.layers = [live.clone(), rest]
+                .map(|pose| ActorLayer {
+                    weight: 0.5,
+                    ..ActorLayer::new(LayerSource::Live(pose))
+                })
+                .into();
         },
         1,
     );
@@ -164,10 +173,9 @@ fn a_pose_that_is_no_number_is_put_back_and_listed() {
     let id = engine.spawn(character);
     engine.step(1.0 / 60.0);
     let actor = engine.actor_mut(id).expect("the actor");
-    actor.layers.push(ActorLayer {
-        source: LayerSource::Live(broken),
-        weight: 1.0,
-    });
+    actor
+        .layers
+        .push(ActorLayer::new(LayerSource::Live(broken)));
     engine.step(1.0 / 60.0);
     assert_eq!(engine.quarantined().collect::<Vec<_>>(), [id]);
     let actor = engine.actor_mut(id).expect("the actor");
@@ -192,10 +200,8 @@ fn a_clip_that_does_not_repeat_holds_its_last_pose() {
     let engine = run(
         |actor| {
             actor.play("walk").expect("a walk");
-            if let LayerSource::Clip { wrap, speed, .. } = &mut actor.layers[0].source {
-                *wrap = Wrap::Clamp;
-                *speed = 10.0;
-            }
+            let playback = actor.layers[0].playback_mut().expect("a clip");
+            *playback = Playback::new(10.0, Wrap::Clamp);
         },
         60,
     );

@@ -93,12 +93,12 @@ pub(crate) struct Roll {
 }
 
 impl Roll {
-    /// By the angle that has this sine and cosine, times a positive factor; none if both are zero.
+    /// By the angle that has this sine and cosine, times a positive factor; none if both are zero or as good as.
     #[inline(always)]
     pub(crate) fn by(sine: f32, cosine: f32) -> Self {
         let norm = (sine * sine + cosine * cosine).sqrt();
         // tan(θ/2) = sin / (norm + cos) = (norm − cos) / sin: whichever does not cancel.
-        let (sine, cosine) = if norm == 0.0 {
+        let (sine, cosine) = if norm < 1e-18 {
             (0.0, 1.0)
         } else if cosine < 0.0 {
             (norm - cosine, sine)
@@ -162,6 +162,12 @@ mod tests {
             let expected = quat::between_equal(from, to, axis);
             assert!(quat::angle_between(turn, expected) < 2e-6);
         }
+    }
+
+    #[test]
+    fn what_rounding_left_is_no_roll() {
+        let roll = Roll::by(1e-20, -1e-20);
+        assert_eq!((roll.sine, roll.cosine), (0.0, 1.0));
     }
 
     #[test]

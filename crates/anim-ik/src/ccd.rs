@@ -166,7 +166,8 @@ impl Ccd {
             }
             _ => {
                 let most = self.most_turn;
-                let step = |angle: f64| (angle * share).clamp(-most, most);
+                // Not clamp, which panics where the option is negative or NaN.
+                let step = |angle: f64| (angle * share).min(most).max(-most);
                 pull.turns.improve(model, &value, &frame.rotation, step)
             }
         };

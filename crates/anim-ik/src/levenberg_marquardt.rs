@@ -39,6 +39,9 @@ const LEAST_DAMPING: f64 = 1e-12;
 /// A model that foretells no more than this part of the cost foretells rounding errors.
 const NOISE: f64 = 1e-14;
 
+/// Preferences are settled when a step was to gain no more than this part of the cost: the next gains its square.
+const SETTLED: f64 = 1e-3;
+
 /// A start that has not made this factor of its cost in so many steps is left for another.
 const PACE: (u32, f64) = (5, 0.5);
 
@@ -47,8 +50,9 @@ const PACE: (u32, f64) = (5, 0.5);
 pub struct SearchOptions {
     /// Steps at most from each start.
     pub max_iterations: u32,
-    /// Starts at most beyond the first, drawn from within the limits; 0 follows the first to its end. For a goal that moves a
-    /// little each frame 0 is right; 50 find what can be found.
+    /// Starts at most beyond the first, drawn from within the limits; 0 follows the first to its end.
+    ///
+    /// For a goal that moves a little each frame 0 is right; 50 find what can be found.
     pub restarts: u32,
     /// Of the draws.
     pub seed: u64,
@@ -70,10 +74,12 @@ impl Default for SearchOptions {
 /// (Jᵀ J + μ I) y = −Jᵀ e within bounds on y, μ = λ |e|² + 10⁻¹².
 ///
 /// λ falls to 0.3 of itself after a step that lowers the cost as foretold and grows fourfold after one that does not lower
-/// it, which is not taken. Some 20 µs for an arm of seven joints; allocates nothing after the first solves of a size. Sources: Marquardt, "An
-/// algorithm for least-squares estimation of nonlinear parameters", J. SIAM 11, 1963; Sugihara, "Solvability-unconcerned
-/// inverse kinematics by the Levenberg-Marquardt method", IEEE Trans. Robotics 27, 2011, for a damping in proportion to
-/// |e|².
+/// it, which is not taken. Some 20 µs for an arm of seven joints; allocates nothing after the first solves of a size. A goal
+/// out of reach costs more than one that is met: the nearest place is found to the end, and then whether it is a saddle.
+///
+/// Sources: Marquardt, "An algorithm for least-squares estimation of nonlinear parameters", J. SIAM 11, 1963; Sugihara,
+/// "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE Trans. Robotics 27, 2011, for a
+/// damping in proportion to |e|².
 #[derive(Clone, Debug, Default)]
 pub struct LevenbergMarquardt {
     /// How hard to look.
@@ -111,7 +117,7 @@ impl LevenbergMarquardt {
         for iteration in 0..self.options.max_iterations {
             let cost = work.cost();
             let is_reached = work.is_reached(problem);
-            if is_reached && (is_all_hard || foretold <= 1e-6 * cost) {
+            if is_reached && (is_all_hard || foretold <= SETTLED * cost) {
                 return IkStatus::Reached;
             }
             if impatient && iteration > 0 && iteration % PACE.0 == 0 {

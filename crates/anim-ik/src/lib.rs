@@ -1,14 +1,16 @@
 //! Inverse kinematics: analytic limbs and look-at on a pose, and numeric solvers for whole bodies and machines.
 //!
-//! **Analytic**, in model space on a pose and its globals: [`TwoBone`], [`LookAt`] and [`FootPlant`]. A solver is a small
-//! validated value that many actors share; a solve edits the local rotations of its joints and brings the globals of
-//! everything below up to date, so that pose and globals agree before and after. Bone lengths never change. A goal out of
-//! reach is an answer, reported by [`Outcome`]: a straight leg, not an error. Nothing allocates.
+//! **Analytic**, in model space on a pose and its globals: [`TwoBone`], [`ThreeBone`], [`LookAt`], [`SpineLook`], [`SplineIk`]
+//! and [`FootPlant`]. A solver is a small validated value that many actors share; a solve edits the local rotations of its
+//! joints and brings the globals of everything below up to date, so that pose and globals agree before and after. Bone
+//! lengths change only where a goal allows stretch. A goal out of reach is an answer, reported by [`Outcome`]: a straight
+//! leg, not an error. Nothing allocates.
 //!
 //! **Numeric**, in double precision on a [`Mechanism`], a tree of joints with true degrees of freedom and limits: goals of
 //! many kinds in an [`IkProblem`], answered by an [`IkSolver`] with an [`IkReport`] that says what is left and what stood in
-//! the way. [`LevenbergMarquardt`] is the one to use; [`Gradient`], [`GaussNewton`] and [`DampedLeastSquares`] share its
-//! parts. [`IkBatch`] solves many at once. Limits hold exactly and answers are the same bits on any number of threads.
+//! the way. [`LevenbergMarquardt`] is the one to use for bodies, [`Fabrik`] and [`Ccd`] for chains; [`Gradient`],
+//! [`GaussNewton`] and [`DampedLeastSquares`] share its parts. [`IkBatch`] solves many at once. Limits hold exactly and
+//! answers are the same bits on any number of threads.
 //!
 //! ```
 //! use anim_ik::{TwoBone, TwoBoneGoal};
@@ -59,6 +61,7 @@ pub mod jacobian;
 mod joint_model;
 pub mod levenberg_marquardt;
 mod lie;
+mod limb;
 pub mod look_at;
 pub mod mechanism;
 pub mod obstacles;

@@ -33,7 +33,7 @@ use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 use serde::{Deserialize, Serialize};
 
 use crate::frame::{Frame, position};
-use crate::two_bone::{Limb, Way, eased};
+use crate::limb::{Limb, Way, eased};
 use crate::{BendPlane, IkError, Outcome, TwoBone, TwoBoneGoal};
 
 /// A limb of three bones: the rotations of hip, knee and hock bring the end to a target.
@@ -127,7 +127,7 @@ impl ThreeBone {
     ) -> Outcome {
         let bones = self.bones(globals);
         let length = bones.length();
-        let is_active = goal.weight > 0.0 && goal.is_finite();
+        let is_active = goal.weight > 0.0 && goal.is_finite() && length.is_finite();
         if is_active {
             let hip = position(globals, self.limb.root);
             let knee_from_hip = position(globals, self.limb.mid) - hip;

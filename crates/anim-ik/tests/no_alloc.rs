@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anim_geom::{Collider, Shape};
 use anim_ik::{
-    DampedLeastSquares, GaussNewton, Goal, Gradient, IkBatch, IkProblem, IkReport, IkSolver,
-    LevenbergMarquardt, Limb, Mechanism, MechanismJoint, Obstacles, Posture, SearchOptions,
+    Ccd, DampedLeastSquares, Fabrik, GaussNewton, Goal, Gradient, IkBatch, IkProblem, IkReport,
+    IkSolver, LevenbergMarquardt, Limb, Mechanism, MechanismJoint, Obstacles, Posture,
+    SearchOptions,
 };
 use anim_math::nalgebra::{Isometry3, Vector3};
 use anim_math::random::Random;
@@ -98,7 +99,9 @@ fn solvers_that_are_warm_allocate_nothing() {
         restarts: 2,
         ..SearchOptions::default()
     };
-    let solvers: [&mut dyn IkSolver; 4] = [
+    let solvers: [&mut dyn IkSolver; 6] = [
+        &mut Ccd::new(20),
+        &mut Fabrik::new(20),
         &mut LevenbergMarquardt::new(options),
         &mut GaussNewton::new(10),
         &mut DampedLeastSquares::new(10, 0.1),

@@ -393,3 +393,27 @@ fn half_weight_turns_each_joint_of_a_hind_leg_half_way() {
         assert!((part - 0.5 * whole).abs() < 2e-6);
     }
 }
+
+#[test]
+fn poses_that_are_not_finite_do_no_harm() {
+    for wild in [f32::NAN, f32::INFINITY] {
+        let goal = TwoBoneGoal {
+            pole: Some(Vec3::repeat(wild)),
+            softness: 0.1,
+            ..stretched(Vec3::new(0.3, -0.4, 0.2), 0.1)
+        };
+        for joint in 0..3 {
+            let mut limb = Limb::planar(1.0, 0.8, 0.7);
+            let at = limb.skeleton.joint(joint);
+            limb.pose.set_translation(at, Vec3::new(wild, 0.0, 0.0));
+            limb.skeleton.globals(&limb.pose, &mut limb.globals);
+            assert!(!limb.solve(&goal).reached);
+            assert!(!limb.reach(goal.target).reached);
+            let mut leg = Leg::new(BONES);
+            let at = leg.skeleton.joint(joint + 1);
+            leg.pose.set_translation(at, Vec3::new(wild, 0.0, 0.0));
+            leg.skeleton.globals(&leg.pose, &mut leg.globals);
+            assert!(!leg.solve(&goal).reached);
+        }
+    }
+}

@@ -58,7 +58,7 @@ pub struct Layer<'a> {
 /// A layer of weight 0 changes no bit, joint by joint; a joint that a single layer has all to itself keeps that layer's
 /// bits. Additive: q ← q · nlerp(1, δ, w) (δ is on the joint's own side), t ← t + w δ, s ← s (1 + w (δ − 1)). A negative
 /// weight −w undoes that of w: q ← q · nlerp(1, δ, w)⁻¹, t ← t − w δ, s ← s / (1 + w (δ − 1)), but no scale is divided by
-/// 0. O(J × layers); allocates nothing.
+/// less than 1e−9. O(J × layers); allocates nothing.
 ///
 /// # Panics
 ///
@@ -101,7 +101,7 @@ pub fn blend_on(level: Level, rest: &Pose, layers: &[Layer<'_>], out: &mut Pose)
 
 /// What an additive layer is made of: the way from `reference` to `pose`.
 ///
-/// δq = reference⁻¹ · pose, δt = pose − reference, δs = pose / reference (1 where the reference is 0): added to
+/// δq = reference⁻¹ · pose, δt = pose − reference, δs = pose / reference (1 where the reference is below 1e−9): added to
 /// `reference` with weight 1 it gives `pose`. Between equal poses it is the identity to the bit. O(J).
 ///
 /// # Panics
@@ -126,12 +126,19 @@ pub fn difference(reference: &Pose, pose: &Pose, out: &mut Pose) {
 
 /// The way between two transforms but for the rotation, which has sides.
 pub(crate) fn parts_between(from: Transform, to: Transform) -> Transform {
-    let ratio = |to: f32, from: f32| if from == 0.0 { 1.0 } else { to / from };
+    let ratio = |to: f32, from: f32| if is_flat(from) { 1.0 } else { to / from };
     Transform {
         translation: to.translation - from.translation,
         rotation: Quat::identity(),
         scale: to.scale.zip_map(&from.scale, ratio),
     }
+}
+
+/// A scale this small is none, and nothing is divided by it.
+const FLAT: f32 = 1e-9;
+
+pub(crate) fn is_flat(scale: f32) -> bool {
+    scale.abs() < FLAT
 }
 
 /// The layers of a mode that have any weight.
@@ -140,6 +147,9 @@ fn of_mode<'a>(layers: &'a [Layer<'a>], mode: Mode) -> impl Iterator<Item = &'a 
         .iter()
         .filter(move |layer| layer.mode == mode && takes_part(layer))
 }
+
+/// Weights are bounded by this, so that no sum of them is infinite.
+const HEAVY: f32 = 1e30;
 
 fn takes_part(layer: &Layer<'_>) -> bool {
     let has_weight = layer.weight > 0.0 || layer.mode == Mode::Additive && layer.weight < 0.0;
@@ -178,9 +188,10 @@ impl<'a> Average<'a> {
     fn add(&mut self, layer: &Layer<'a>) {
         self.is_plain &= layer.mask.is_none() && self.count + 1 < MOST;
         if self.is_plain {
-            self.shares[self.count] = (layer.pose.blocks(), layer.weight);
+            let weight = layer.weight.min(HEAVY);
+            self.shares[self.count] = (layer.pose.blocks(), weight);
             self.count += 1;
-            self.total += layer.weight;
+            self.total += weight;
         }
     }
 
@@ -405,7 +416,7 @@ fn mix_by_lane<'a, S: Simd>(
 /// The weights of a layer for the joints of one block; 0 in spare lanes.
 #[inline(always)]
 fn weights<S: Simd>(simd: S, layer: &Layer<'_>, block: usize) -> f32x8<S> {
-    let weight = f32x8::splat(simd, layer.weight);
+    let weight = f32x8::splat(simd, layer.weight.min(HEAVY));
     match layer.mask {
         None => weight,
         Some(mask) => {
@@ -559,7 +570,8 @@ fn add<S: Simd>(simd: S, layers: &[Layer<'_>], out: &mut [PoseBlock]) {
             for (part, delta) in scaled.iter_mut().zip(load(simd, &delta.scale)) {
                 let factor = one + (delta - one) * size;
                 if subtracts {
-                    *part = simd.select_f32x8(factor.simd_eq(zero), *part, *part / factor);
+                    let is_flat = factor.abs().simd_lt(f32x8::splat(simd, FLAT));
+                    *part = simd.select_f32x8(is_flat, *part, *part / factor);
                 } else {
                     *part *= factor;
                 }

@@ -6,12 +6,11 @@
 //! wherever [`Playback`] stands; [`blend()`] makes one pose of several. What a step of playback went over is a [`Passage`],
 //! which [`Events`] and [`RootMotion`] answer to; [`Inertialization`] and [`DeadBlend`] carry a pose over to another clip.
 //!
-//! What runs each frame allocates nothing, has no state but what is named here, and gives the same bits on every
-//! instruction set.
 //! Tools measure what they do to a motion as an [`ObjectError`]; [`ClipSpec::reduce`] drops the keys that a tolerance does
 //! not need, and [`ClipSpec::aliasing`] finds what moves too far between frames.
 //!
-//! What runs each frame has no state of its own, allocates nothing and gives the same bits on every instruction set.
+//! What runs each frame allocates nothing, has no state but what is named here, and gives the same bits on every
+//! instruction set.
 //!
 //! ```
 //! use anim_math::{Transform, Vec3};

@@ -31,7 +31,7 @@
 use anim_math::nalgebra::{Quaternion, Vector4};
 use anim_math::{Quat, Transform, Vec3};
 
-use crate::blend::parts_between;
+use crate::blend::{is_flat, parts_between};
 use crate::kernel::product;
 use crate::{JointId, Layer, Pose, Skeleton};
 
@@ -132,7 +132,7 @@ fn add_parts(layer: &Layer<'_>, joint: JointId, out: &mut Pose) {
         let factor = 1.0 + (delta - 1.0) * weight.abs();
         match weight > 0.0 {
             true => part * factor,
-            false if factor == 0.0 => part,
+            false if is_flat(factor) => part,
             false => part / factor,
         }
     };

@@ -37,7 +37,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
 }
 
 impl Skeleton {
-    /// The joints whose names match `pattern` ([`matches`]), breadth-first; at least one.
+    /// The joints whose names match `pattern` ([`matches()`]), breadth-first; at least one.
     ///
     /// # Errors
     ///

@@ -144,19 +144,20 @@ impl RootMotion {
 pub fn blend_deltas(deltas: &[(Transform, f32)]) -> Transform {
     let valid = |weight: f32| weight > 0.0 && weight.is_finite();
     let shares = || deltas.iter().filter(|(_, weight)| valid(*weight));
-    let total: f32 = shares().map(|(_, weight)| weight).sum();
-    let rest = (Transform::IDENTITY, (1.0 - total).max(0.0));
-    let share_of_weight = 1.0 / total.max(1.0);
+    // In f64, where no sum of them is infinite.
+    let total: f64 = shares().map(|(_, weight)| f64::from(*weight)).sum();
+    let rest = (Transform::IDENTITY, (1.0 - total).max(0.0) as f32);
+    let share_of = |weight: f32| (f64::from(weight) / total.max(1.0)) as f32;
     let mut heaviest = rest;
     for (delta, weight) in shares() {
-        if weight * share_of_weight > heaviest.1 {
-            heaviest = (*delta, weight * share_of_weight);
+        if share_of(*weight) > heaviest.1 {
+            heaviest = (*delta, share_of(*weight));
         }
     }
     let mut translation = Vec3::zeros();
     let mut rotation = rest.0.rotation.coords * side(&heaviest.0, &rest.0) * rest.1;
     for (delta, weight) in shares() {
-        let share = weight * share_of_weight;
+        let share = share_of(*weight);
         translation += delta.translation * share;
         rotation += delta.rotation.coords * side(&heaviest.0, delta) * share;
     }

@@ -3,6 +3,7 @@
 
 use std::f32::consts::{FRAC_PI_2, PI};
 
+use anim_math::nalgebra::Vector2;
 use anim_math::{Quat, Transform, Vec3, quat};
 use anim_skeleton::{JointLimit, JointLimitSpec, SkeletonError, Swing};
 use proptest::prelude::*;
@@ -164,6 +165,27 @@ fn the_nearest_swing_of_an_ellipse_is_that_of_a_dense_search() {
         let height = (v.x / angles[0]).powi(2) + (v.z / angles[1]).powi(2);
         assert!((height - 1.0).abs() < 2.0 * EPS / angles[1]);
     }
+}
+
+#[test]
+fn swing_and_twist_join_to_what_was_split() {
+    let about = Vec3::x();
+    let ellipse = Swing::Ellipse {
+        about,
+        angles: [0.6, 1.3],
+    };
+    let turns = ball(ellipse, [-1.0, 2.0]).turns().unwrap();
+    for n in 0..200 {
+        let angle = f64::from(n) * 0.7;
+        let swing = Vector2::new(angle.cos(), angle.sin()) * (0.01 * angle);
+        let joined = turns.join(swing, angle.sin() * 3.0);
+        let (split, twist) = turns.split(joined);
+        assert!((split - swing).norm() < 1e-12 && (twist - angle.sin() * 3.0).abs() < 1e-12);
+        let nearest = turns.nearest_swing(swing);
+        let inside = (swing.x / 0.6).powi(2) + (swing.y / 1.3).powi(2) < 1.0 - 1e-6;
+        assert_eq!(nearest == swing, inside);
+    }
+    assert_eq!(JointLimit::FREE.turns(), None);
 }
 
 #[test]

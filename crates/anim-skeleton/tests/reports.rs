@@ -376,3 +376,47 @@ fn a_crossfade_of_a_clip_with_itself_is_the_clip() {
         }
     }
 }
+
+// Sums of weights must not overflow, as products of a hundred thousand millions did elsewhere.
+#[test]
+fn the_largest_weights_there_are_make_half_of_each() {
+    let (skeleton, joint) = single();
+    let (mut left, mut right) = (skeleton.rest().clone(), skeleton.rest().clone());
+    left.set_translation(joint, Vec3::x());
+    right.set_translation(joint, Vec3::y());
+    let half = Vec3::new(0.5, 0.5, 0.0);
+    for mask in [None, Some([1.0].as_slice())] {
+        let mut out = skeleton.rest().clone();
+        let layers = [&left, &right].map(|pose| Layer {
+            mask,
+            ..layer(pose, f32::MAX, Mode::Override)
+        });
+        blend(skeleton.rest(), &layers, &mut out);
+        assert_eq!(out.translation(joint), half);
+    }
+    let deltas = [&left, &right].map(|pose| (pose.get(joint), f32::MAX));
+    assert_eq!(blend_deltas(&deltas).translation, half);
+}
+
+// A joint that is scaled to nothing to hide it, in the reference of an additive clip.
+#[test]
+fn a_difference_to_a_flat_pose_is_finite() {
+    let (skeleton, joint) = single();
+    for flat in [0.0, 1e-40, -1e-10] {
+        let mut reference = skeleton.rest().clone();
+        reference.set_scale(joint, Vec3::new(flat, 1.0, 1.0));
+        let mut delta = reference.clone();
+        difference(&reference, skeleton.rest(), &mut delta);
+        assert_eq!(delta.scale(joint), Vec3::repeat(1.0));
+        // And the way to a flat pose, taken off again.
+        difference(skeleton.rest(), &reference, &mut delta);
+        let mut out = skeleton.rest().clone();
+        let base = skeleton.rest().clone();
+        let layers = [
+            layer(&base, 1.0, Mode::Override),
+            layer(&delta, -1.0, Mode::Additive),
+        ];
+        blend(skeleton.rest(), &layers, &mut out);
+        assert_eq!(out.scale(joint), Vec3::repeat(1.0));
+    }
+}

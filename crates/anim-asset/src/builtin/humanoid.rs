@@ -6,15 +6,20 @@ use super::body::body;
 use super::cape;
 use super::figure::Figure;
 use super::gait;
+use super::jump;
 use super::rig::{
     ANKLE, HIP, KNEE, LOWER_ARM_LENGTH, Rig, SHOULDER, TOES, UPPER_ARM_LENGTH, mirrored, on_arm,
 };
+use super::run;
 use super::standing;
 use super::surface::Point;
 use crate::{Document, MeshSpec, Node, SkinSpec};
 
 /// Speed of the clip "walk" along +z, m/s.
 pub const WALK_SPEED: f32 = gait::SPEED as f32;
+
+/// Speed of the clip "run" along +z, m/s.
+pub const RUN_SPEED: f32 = run::SPEED as f32;
 
 /// Vertices a row of the cape; its first row is where it is pinned to the shoulders.
 pub const CAPE_COLUMNS: usize = cape::COLUMNS;
@@ -68,6 +73,23 @@ pub fn humanoid() -> Document {
         clips,
         findings: Vec::new(),
     }
+}
+
+/// The person of [`humanoid`] with more clips, after those three.
+///
+/// "run", one cycle of 0.67 s, in which "root" moves at [`RUN_SPEED`]; "jump", 1.2 s on the spot, in the air from 0.4 to
+/// 0.8 s; "lean", 2 s, upright at 0 s and leaning into a turn to the left at 1 s. All but "jump" loop.
+pub fn athlete() -> Document {
+    let rig = Rig::new();
+    let figure = Figure { rig: &rig };
+    let frames = |seconds: f64| (seconds * 30.0).round() as usize;
+    let mut document = humanoid();
+    document.clips.extend([
+        figure.clip("run", frames(run::PERIOD), run::run),
+        figure.clip("jump", frames(jump::DURATION), jump::jump),
+        figure.clip("lean", frames(2.0), standing::lean),
+    ]);
+    document
 }
 
 /// A thickened segment that follows a joint: what cloth collides with.

@@ -17,22 +17,27 @@ mod cape;
 mod figure;
 mod gait;
 mod humanoid;
+mod jump;
 mod rig;
+mod run;
 mod standing;
 mod surface;
 mod tube;
 
 use crate::Document;
 
-pub use humanoid::{CAPE_COLUMNS, Capsule, WALK_SPEED, humanoid, humanoid_capsules};
+pub use humanoid::{
+    CAPE_COLUMNS, Capsule, RUN_SPEED, WALK_SPEED, athlete, humanoid, humanoid_capsules,
+};
 pub use tube::{arm, tube};
 
-/// The built-in character of that name: `arm`, `tube` or `humanoid`.
+/// The built-in character of that name: `arm`, `tube`, `humanoid` or `athlete`.
 pub fn named(name: &str) -> Option<Document> {
     match name {
         "arm" => Some(arm()),
         "tube" => Some(tube(4)),
         "humanoid" => Some(humanoid()),
+        "athlete" => Some(athlete()),
         _ => None,
     }
 }

@@ -50,3 +50,16 @@ pub(super) fn wave(time: f64) -> Posture {
         ..idle(time)
     }
 }
+
+/// Standing upright at 0 and 2 s, leaning to the left with the whole trunk at 1 s: for additive layers.
+pub(super) fn lean(time: f64) -> Posture {
+    let lean = 0.5 - 0.5 * cos_turns(time / 2.0);
+    let still = idle(0.0);
+    let tilt = turn(Vector3::z(), -0.09 * lean);
+    Posture {
+        pelvis: turn(Vector3::z(), -0.05 * lean) * still.pelvis,
+        spine: still.spine.map(|joint| tilt * joint),
+        head: turn(Vector3::z(), 0.16 * lean) * still.head,
+        ..still
+    }
+}

@@ -5,17 +5,16 @@ use std::sync::Arc;
 
 use anim_asset::{AssetError, Document};
 use anim_curves::Track;
-use anim_ik::{LookAt, TwoBone};
-use anim_math::{Affine, Vec3, quat};
+use anim_math::{Affine, Transform, quat};
 use anim_particles::{Effect, Emission};
-use anim_skeleton::Wrap;
+use anim_skeleton::RootMotionOptions;
 
 use super::check::{check, placed, refusal};
-use super::spec::{CharacterSpec, ClothUse, GoalSpec, PinSpec, SceneSpec};
-use super::{Aim, Scene, Target};
+use super::direct::{direct, play_graph};
+use super::spec::{AttachmentSpec, CharacterSpec, ClothUse, PinSpec, SceneSpec, SocketSpec};
+use super::{Scene, Target};
 use crate::{
-    Actor, ActorId, ActorLayer, BodyCapsule, Character, ClothOptions, Config, Engine, EngineError,
-    Foot, FootPlant, Goal, LayerSource, Pins, World,
+    ActorId, BodyCapsule, Character, ClothOptions, Config, Engine, EngineError, Pins, Socket, World,
 };
 
 impl Scene {
@@ -50,6 +49,7 @@ impl Scene {
         let mut characters = BTreeMap::new();
         let mut actors = Vec::new();
         let mut aims = Vec::new();
+        let mut controls = Vec::new();
         for (index, part) in spec.characters.iter().enumerate() {
             let place = format!("/characters/{index}");
             let key = (part.file.clone(), serde_key(part));
@@ -65,6 +65,13 @@ impl Scene {
             actors.push(id);
             if let Some(actor) = engine.actor_mut(id) {
                 direct(actor, part, &place, id, &names, &mut aims)?;
+                controls.append(&mut play_graph(actor, part, &place, id)?);
+            }
+        }
+        for (index, part) in spec.characters.iter().enumerate() {
+            if let Some(to) = &part.attached_to {
+                let place = format!("/characters/{index}/attached_to");
+                attach(&mut engine, &actors, index, to, &place)?;
             }
         }
         let mut targets = Vec::new();
@@ -103,6 +110,7 @@ impl Scene {
             ground,
             targets,
             aims,
+            controls,
             time: 0.0,
         })
     }
@@ -110,7 +118,40 @@ impl Scene {
 
 /// What else of a character's spec goes into its model.
 fn serde_key(part: &CharacterSpec) -> String {
-    format!("{:?}{:?}", part.cloth, part.body)
+    format!(
+        "{:?}{:?}{:?}{:?}{:?}{:?}{:?}",
+        part.cloth,
+        part.body,
+        part.root_motion,
+        part.events,
+        part.markers,
+        part.drivers,
+        part.sockets
+    )
+}
+
+/// Hangs a character on a socket of another, where it stands seen from there.
+fn attach(
+    engine: &mut Engine,
+    actors: &[ActorId],
+    index: usize,
+    to: &AttachmentSpec,
+    place: &str,
+) -> Result<(), EngineError> {
+    let carrier = place_of(actors, to.character, || format!("{place}/character"))?;
+    let socket = match engine.actor(carrier) {
+        Some(carrier) => carrier.character().socket_named(&to.socket),
+        None => Ok(0),
+    };
+    let socket = socket.map_err(placed(format!("{place}/socket")))?;
+    let stands = engine.actor(actors[index]).map(|actor| actor.placement);
+    engine
+        .attach(actors[index], carrier, socket)
+        .map_err(placed(place))?;
+    if let (Some(actor), Some(stands)) = (engine.actor_mut(actors[index]), stands) {
+        actor.placement = stands;
+    }
+    Ok(())
 }
 
 fn place_of(
@@ -134,14 +175,53 @@ fn character_of(
         file: part.file.clone(),
         source,
     })?;
-    let mut character = Character::bake_options(&document)
-        .and_then(|options| Character::from_document(&document, &options))
-        .map_err(placed(format!("{place}/file")))?;
+    let at = |field: &str| placed(format!("{place}/{field}"));
+    let options = Character::bake_options(&document).map_err(at("file"))?;
+    let mut character = Character::from_document(&document, &options).map_err(at("file"))?;
+    if let Some(root) = &part.root_motion {
+        let joint = character.joint_named(root).map_err(at("root_motion"))?;
+        let root = RootMotionOptions::new(joint);
+        character = character
+            .with_root_motion(&document.clips, &root, &options)
+            .map_err(at("root_motion"))?;
+    }
+    for (clip, events) in &part.events {
+        character = character
+            .with_events(clip, events.clone())
+            .map_err(at("events"))?;
+    }
+    for (clip, markers) in &part.markers {
+        character = character
+            .with_markers(clip, markers.clone())
+            .map_err(at("markers"))?;
+    }
+    character = character
+        .with_drivers(part.drivers.clone())
+        .map_err(at("drivers"))?;
+    for (index, spec) in part.sockets.iter().enumerate() {
+        let socket = socket_of(&character, spec);
+        character = socket
+            .and_then(|socket| character.with_sockets([socket]))
+            .map_err(at(&format!("sockets/{index}")))?;
+    }
     for (index, cloth) in part.cloth.iter().enumerate() {
         character = with_cloth(character, part, place, cloth)
             .map_err(placed(format!("{place}/cloth/{index}")))?;
     }
     Ok(character)
+}
+
+fn socket_of(character: &Character, spec: &SocketSpec) -> Result<Socket, EngineError> {
+    let rotation = quat::from_xyzw(spec.rotation)
+        .ok_or_else(|| refusal("rotation", "has no length".to_owned()))?;
+    Ok(Socket {
+        name: spec.name.clone(),
+        joint: character.joint_named(&spec.joint)?,
+        joint_from_socket: Affine::from(Transform {
+            translation: spec.position,
+            ..Transform::from_rotation(rotation)
+        }),
+    })
 }
 
 /// A character of which one surface is simulated.
@@ -186,123 +266,4 @@ fn with_cloth(
         substeps: cloth.substeps,
         body,
     })
-}
-
-/// Tells an actor what to play and to aim at.
-fn direct(
-    actor: &mut Actor,
-    part: &CharacterSpec,
-    place: &str,
-    id: ActorId,
-    targets: &[&str],
-    aims: &mut Vec<Aim>,
-) -> Result<(), EngineError> {
-    let character = Arc::clone(actor.character());
-    let skeleton = character.skeleton();
-    actor.placement = Affine {
-        linear: quat::from_axis_angle(Vec3::y(), part.yaw_deg.to_radians())
-            .to_rotation_matrix()
-            .into_inner(),
-        translation: part.position,
-    };
-    for (index, clip) in part.clips.iter().enumerate() {
-        let named = character.clip_named(&clip.clip);
-        actor.layers.push(ActorLayer {
-            source: LayerSource::Clip {
-                clip: named.map_err(placed(format!("{place}/clips/{index}/clip")))?,
-                time: f64::from(clip.start),
-                speed: clip.speed,
-                wrap: if clip.repeat { Wrap::Loop } else { Wrap::Clamp },
-            },
-            weight: clip.weight,
-        });
-    }
-    let root = part
-        .root_motion
-        .as_deref()
-        .map(|name| character.joint_named(name));
-    actor.root_motion = root
-        .transpose()
-        .map_err(placed(format!("{place}/root_motion")))?;
-    if let Some(feet) = &part.feet {
-        let foot = |spec: &super::FootSpec| {
-            let ankle = character.joint_named(&spec.ankle)?;
-            let toes = spec.toes.as_deref().map(|name| character.joint_named(name));
-            Ok(Foot {
-                leg: TwoBone::new(skeleton, ankle)?,
-                ankle,
-                toes: toes.transpose()?,
-            })
-        };
-        actor.feet = Some(FootPlant {
-            hips: character
-                .joint_named(&feet.hips)
-                .map_err(placed(format!("{place}/feet/hips")))?,
-            feet: feet
-                .feet
-                .iter()
-                .enumerate()
-                .map(|(index, spec)| {
-                    foot(spec).map_err(placed(format!("{place}/feet/feet/{index}")))
-                })
-                .collect::<Result<_, EngineError>>()?,
-        });
-    }
-    for (index, spec) in part.goals.iter().enumerate() {
-        let (goal, target) =
-            goal_of(&character, spec, targets).map_err(placed(format!("{place}/goals/{index}")))?;
-        aims.push(Aim {
-            actor: id,
-            goal: actor.goals.len(),
-            target,
-        });
-        actor.goals.push(goal);
-    }
-    Ok(())
-}
-
-/// A goal and the place of its target.
-fn goal_of(
-    character: &Character,
-    spec: &GoalSpec,
-    targets: &[&str],
-) -> Result<(Goal, usize), EngineError> {
-    let (goal, target) = match spec {
-        GoalSpec::Reach {
-            end,
-            target,
-            pole,
-            softness,
-            weight,
-        } => {
-            let goal = Goal::Reach {
-                chain: TwoBone::new(character.skeleton(), character.joint_named(end)?)?,
-                target: Vec3::zeros(),
-                rotation: None,
-                pole: *pole,
-                softness: *softness,
-                weight: *weight,
-            };
-            (goal, target)
-        }
-        GoalSpec::LookAt {
-            joint,
-            target,
-            forward,
-            up,
-            limit_deg,
-            weight,
-        } => {
-            let joint = character.joint_named(joint)?;
-            let goal = Goal::LookAt {
-                look: LookAt::new(joint, *forward, *up, limit_deg.to_radians())?,
-                target: Vec3::zeros(),
-                weight: *weight,
-            };
-            (goal, target)
-        }
-    };
-    let place = targets.iter().position(|name| name == target);
-    let unknown = || EngineError::unknown("target", target, targets.iter().copied());
-    Ok((goal, place.ok_or_else(unknown)?))
 }

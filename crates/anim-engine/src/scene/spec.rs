@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use anim_curves::TrackSpec;
+use anim_graph::GraphSpec;
 use anim_math::Vec3;
 use anim_particles::EffectSpec;
 use anim_sim::cloth::ClothSpec;
+use anim_skeleton::{DriverSpec, Events, MaskSpec, Wrap};
 use serde::{Deserialize, Serialize};
 
 use super::GroundSpec;
+use crate::LayerMode;
 
 /// A scene file, `anim.scene/1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,8 +79,24 @@ pub struct CharacterSpec {
     pub yaw_deg: f32,
     /// What it plays; several are blended.
     pub clips: Vec<ClipUse>,
-    /// The joint whose travel moves the character.
+    /// An animation graph of its clips, below `clips`.
+    pub graph: Option<GraphSpec>,
+    /// A JSON file with that graph, relative to the scene file; whoever opens the scene reads it into `graph`.
+    pub graph_file: Option<String>,
+    /// The graph's parameters over time; above 0.5 a bool is true, and a trigger is fired as it gets there.
+    pub parameters: BTreeMap<String, TrackSpec<f32>>,
+    /// The joint whose travel and turns over the ground move the character.
     pub root_motion: Option<String>,
+    /// What happens in its clips, by the clip's name.
+    pub events: BTreeMap<String, Events>,
+    /// Moments that clips are kept in step at, by the clip's name.
+    pub markers: BTreeMap<String, Events>,
+    /// Joints that follow from other joints.
+    pub drivers: Vec<DriverSpec>,
+    /// Places where others may hang.
+    pub sockets: Vec<SocketSpec>,
+    /// What the character hangs on; `position` and `yaw_deg` are seen from there.
+    pub attached_to: Option<AttachmentSpec>,
     /// Planted feet.
     pub feet: Option<FeetSpec>,
     /// Goals, met in order.
@@ -86,6 +105,36 @@ pub struct CharacterSpec {
     pub cloth: Vec<ClothUse>,
     /// The body that cloth lies on.
     pub body: Vec<CapsuleSpec>,
+}
+
+/// A named place that moves with a joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SocketSpec {
+    /// Unique in its character.
+    pub name: String,
+    /// What it moves with.
+    pub joint: String,
+    /// Where it is, seen from the joint, m.
+    #[serde(default)]
+    pub position: Vec3,
+    /// How it is turned, seen from the joint: x, y, z, w.
+    #[serde(default = "unturned")]
+    pub rotation: [f32; 4],
+}
+
+fn unturned() -> [f32; 4] {
+    [0.0, 0.0, 0.0, 1.0]
+}
+
+/// What a character hangs on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttachmentSpec {
+    /// The place of the character that carries it.
+    pub character: usize,
+    /// Name of one of its sockets.
+    pub socket: String,
 }
 
 /// A clip that plays.
@@ -102,6 +151,14 @@ pub struct ClipUse {
     pub start: f32,
     /// Starts again at its end; otherwise it holds its last pose.
     pub repeat: bool,
+    /// What happens at the ends, instead of `repeat`.
+    pub wrap: Option<Wrap>,
+    /// How it meets the others.
+    pub mode: LayerMode,
+    /// Which joints it moves; all if left out.
+    pub mask: Option<MaskSpec>,
+    /// The clip whose first pose an additive one is seen from; the rest pose if left out.
+    pub reference: Option<String>,
 }
 
 impl Default for ClipUse {
@@ -112,6 +169,10 @@ impl Default for ClipUse {
             speed: 1.0,
             start: 0.0,
             repeat: true,
+            wrap: None,
+            mode: LayerMode::Mix,
+            mask: None,
+            reference: None,
         }
     }
 }

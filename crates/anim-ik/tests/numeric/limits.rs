@@ -1,13 +1,15 @@
 //! Limits hold, exactly, whatever is asked.
 
 use anim_ik::{
-    Configuration, DampedLeastSquares, GaussNewton, Goal, Gradient, IkProblem, IkReport, IkSolver,
-    JointValue, LevenbergMarquardt, Mechanism, SearchOptions,
+    Configuration, DampedLeastSquares, GaussNewton, Goal, GoalKind, Gradient, IkProblem, IkReport,
+    IkSolver, IkStatus, JointValue, LevenbergMarquardt, Mechanism, MechanismJoint, SearchOptions,
 };
+use anim_math::Vec3;
+use anim_math::nalgebra::{UnitQuaternion, Vector3};
 use anim_math::random::Random;
-use anim_skeleton::JointLimitSpec;
+use anim_skeleton::{JointLimitSpec, Swing};
 
-use crate::arm::{drawn, placement, seven, tree};
+use crate::arm::{drawn, limit, placement, seven, tree};
 
 /// Angles and distances beyond their range, by exact comparison.
 fn violations(mechanism: &Mechanism, at: &Configuration) -> usize {
@@ -73,4 +75,72 @@ fn a_start_beyond_its_limits_is_brought_within() {
         &mut IkReport::default(),
     );
     assert_eq!(violations(&arm, &at), 0);
+}
+
+/// One ball whose x axis leans up to 0.5 rad and twists up to 0.3.
+fn socket(swing: Swing) -> Mechanism {
+    let axis = Vec3::x();
+    let spec = JointLimitSpec::Ball {
+        axis,
+        swing,
+        twist: [-0.3, 0.3],
+    };
+    let rest = placement(&mut Random::new(43, 0, 0));
+    Mechanism::new(vec![MechanismJoint::new(None, rest, limit(spec))]).unwrap()
+}
+
+#[test]
+fn a_ball_stops_at_the_edge_of_its_cone_on_the_way_to_what_is_beyond() {
+    let socket = socket(Swing::Cone { angle: 0.5 });
+    let rest = socket.joints()[0].parent_from_joint;
+    let mut solver = LevenbergMarquardt::default();
+    let mut report = IkReport::default();
+    for n in 0..100 {
+        let mut random = Random::new(44, n, 0);
+        let lean = f64::from(random.range(0.6, 2.5));
+        let around = f64::from(random.range(-3.0, 3.0));
+        let (sine, cosine) = lean.sin_cos();
+        let own = Vector3::new(cosine, sine * around.cos(), sine * around.sin());
+        let goals = [Goal::new(GoalKind::Aim {
+            joint: 0,
+            point: Vector3::zeros(),
+            axis: Vector3::x(),
+            target: rest.translation.vector + rest.rotation * own * 2.0,
+        })];
+        // From anywhere: the way leads along the edge.
+        let mut at = drawn(&socket, n);
+        solver.solve(&IkProblem::new(&socket, &goals), &mut at, &mut report);
+        assert_eq!(report.status, IkStatus::Infeasible, "{n}: {report:?}");
+        assert!(
+            (report.residuals[0].rotation - (lean - 0.5)).abs() < 1e-6,
+            "{n}: {report:?}"
+        );
+        assert_eq!(report.limits_hit, [0]);
+        assert!(socket.is_within(&at));
+    }
+}
+
+#[test]
+fn a_twist_beyond_its_range_stops_at_its_end() {
+    let about = Vec3::y();
+    let socket = socket(Swing::Ellipse {
+        about,
+        angles: [0.2, 1.0],
+    });
+    let rest = socket.joints()[0].parent_from_joint.rotation;
+    let turn = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), 1.1);
+    let goals = [Goal::orientation(0, rest * turn)];
+    let (mut at, mut report) = (socket.rest(), IkReport::default());
+    LevenbergMarquardt::default().solve(&IkProblem::new(&socket, &goals), &mut at, &mut report);
+    assert_eq!(report.status, IkStatus::Infeasible, "{report:?}");
+    assert!((report.residuals[0].rotation - (1.1 - f64::from(0.3_f32))).abs() < 1e-6);
+    // On the ellipse's narrow side the edge is nearer.
+    let lean = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), 0.7);
+    let goals = [Goal::orientation(0, rest * lean)];
+    let mut at = socket.rest();
+    LevenbergMarquardt::default().solve(&IkProblem::new(&socket, &goals), &mut at, &mut report);
+    assert!(
+        (report.residuals[0].rotation - (0.7 - f64::from(0.2_f32))).abs() < 1e-6,
+        "{report:?}"
+    );
 }
