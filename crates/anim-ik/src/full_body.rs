@@ -30,7 +30,7 @@
 //!     Effector::at(skeleton.joint(6), Vec3::new(-0.1, 0.04, 0.0)),
 //! ];
 //! assert_eq!(body.solve(&effectors, &mut pose).status, IkStatus::Reached);
-//! # Ok::<(), anim_ik::IkError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use anim_math::nalgebra::{Quaternion, UnitQuaternion};
