@@ -93,4 +93,6 @@ mod book {
     struct SkeletonsAndPoses;
     #[doc = include_str!("../../../docs/book/05-blending.md")]
     struct Blending;
+    #[doc = include_str!("../../../docs/book/06-ik.md")]
+    struct InverseKinematics;
 }
