@@ -5,7 +5,8 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use anim_engine::Actor;
-use anim_engine::math::Vec3;
+use anim_engine::geom::{Collider, Shape};
+use anim_engine::math::{Affine, Transform, Vec3, quat};
 use anim_view::{Camera, Canvas, Image, Style};
 
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -54,6 +55,29 @@ pub(crate) fn draw_faintly(canvas: &mut Canvas, camera: &Camera, actor: &Actor, 
         let triangles = surface.mesh.triangles();
         canvas.mesh(camera, &positions, &normals, triangles, &style);
     }
+}
+
+/// Draws a bone as thick as `radius`, m, from one point to another.
+pub(crate) fn bone(
+    canvas: &mut Canvas,
+    camera: &Camera,
+    [from, to]: [Vec3; 2],
+    radius: f32,
+    color: [f32; 3],
+) {
+    let shape = Shape::Capsule {
+        radius,
+        half_length: 0.5 * (to - from).norm(),
+    };
+    let world_from_shape = Affine::from(Transform {
+        translation: (from + to) * 0.5,
+        ..Transform::from_rotation(quat::between(Vec3::y(), to - from))
+    });
+    let style = Style {
+        color,
+        ..Style::default()
+    };
+    canvas.collider(camera, &Collider::new(shape, world_from_shape), &style);
 }
 
 /// Pictures one below the other, on white.
