@@ -88,8 +88,10 @@ pub(crate) fn run(target: &Path) {
             Err(why) => println!("skipped {}: {why}", script.file),
         }
     }
-    for line in table(&scores) {
-        println!("{line}");
+    if !scores.is_empty() {
+        for line in table(&scores) {
+            println!("{line}");
+        }
     }
 }
 
