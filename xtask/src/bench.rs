@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use clap::Args;
 use serde_json::Value;
 
+use crate::peer_runs;
 use crate::peers::work;
 use crate::workspace::{array, cargo, metadata, packages, root, run_reading, text};
 
@@ -26,6 +27,9 @@ pub(crate) struct Options {
     /// Print the last results without running anything.
     #[arg(long)]
     no_run: bool,
+    /// Run other programs on the problems of the benches too; installs them from PyPI into target/peers.
+    #[arg(long)]
+    peers: bool,
 }
 
 /// The median of one bench.
@@ -97,13 +101,16 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         return Err("no such crate has benches".into());
     }
     let mut metrics = Metrics::new();
+    let target = Path::new(text(&metadata["target_directory"]));
     if !options.no_run {
-        run_reading(&mut bench_command(&metadata, &chosen), |line| {
-            read_metric(line, &mut metrics)
-        })?;
+        let mut command = bench_command(&metadata, &chosen);
+        if options.peers {
+            peer_runs::ask_for_problems(&mut command, target)?;
+        }
+        run_reading(&mut command, |line| read_metric(line, &mut metrics))?;
     }
     let since = (!options.no_run).then_some(start);
-    let criterion = Path::new(text(&metadata["target_directory"])).join("criterion");
+    let criterion = target.join("criterion");
     let mut results = measured(&criterion, since);
     results.retain(|result| {
         chosen
@@ -114,6 +121,9 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     let mut baseline = read_baseline(&path)?;
     for line in table(&results, &baseline, &metrics) {
         println!("{line}");
+    }
+    if options.peers {
+        peer_runs::run(target);
     }
     if options.save {
         baseline.extend(
@@ -261,7 +271,7 @@ fn line(cells: [&str; 7]) -> String {
 }
 
 /// A time with three digits and a unit.
-fn time(nanoseconds: f64) -> String {
+pub(crate) fn time(nanoseconds: f64) -> String {
     let (value, unit) = match nanoseconds {
         ns if ns < 1.0e3 => (ns, "ns"),
         ns if ns < 1.0e6 => (ns / 1.0e3, "µs"),

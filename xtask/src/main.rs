@@ -13,6 +13,7 @@ mod bench;
 mod book;
 mod ci;
 mod floors;
+mod peer_runs;
 mod peers;
 mod source;
 mod tidy;

@@ -3,9 +3,12 @@
 //! First a table: an arm of seven hinges with the measures and limits of a common industrial one, random poses it can
 //! reach, random starts, 1e-5 m and rad. `ANIM_IK_SOLVES` says how many, 20 000 without. Then criterion: one solve, a batch
 //! of a thousand on one and two threads, and a frame of a body of 66 degrees of freedom that follows five effectors.
+//! If `ANIM_PEERS_OUT` names a folder, the first 500 problems and our answers are left there as `arm7.json` for other
+//! programs to solve: `cargo xtask bench --peers`.
 #![allow(clippy::print_stdout, reason = "a bench says what it measured")]
 
 use std::hint::black_box;
+use std::path::Path;
 use std::time::Instant;
 
 use anim_ik::{
@@ -17,6 +20,7 @@ use anim_math::nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use anim_math::random::Random;
 use anim_skeleton::{JointLimit, JointLimitSpec, Swing};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use serde_json::json;
 
 type Error = Box<dyn std::error::Error>;
 
@@ -157,6 +161,68 @@ fn table(c: &mut Criterion) {
     }
 }
 
+/// Angles of the hinges.
+fn angles(at: &Configuration) -> Vec<f64> {
+    let angle = |value: &JointValue| match value {
+        JointValue::Angle(angle) => Some(*angle),
+        _ => None,
+    };
+    at.values().iter().filter_map(angle).collect()
+}
+
+/// The arm, its problems, and our times and answers with and without restarts.
+fn for_peers(arm: &Mechanism) -> serde_json::Value {
+    let origin = |joint: &MechanismJoint| joint.parent_from_joint.translation.vector;
+    let hinges = arm.joints().iter().filter_map(|joint| {
+        let JointLimitSpec::Hinge { axis, range } = joint.limit.spec() else {
+            return None;
+        };
+        Some(json!({ "origin": origin(joint), "axis": axis, "range": range.map(f64::from) }))
+    });
+    let problems: Vec<_> = (0..500)
+        .map(|n| (reached_by(arm, &draw(arm, 1, n), 7), draw(arm, 2, n)))
+        .collect();
+    let told = problems.iter().map(|(target, start)| {
+        let (position, rotation) = (target.translation.vector, target.rotation.coords);
+        json!({ "position": position, "rotation": rotation, "start": angles(start) })
+    });
+    let ours = [0, 20].map(|restarts| {
+        let mut solver = LevenbergMarquardt::new(SearchOptions {
+            restarts,
+            ..thorough()
+        });
+        let (mut report, mut at) = (IkReport::default(), arm.rest());
+        let (mut times, mut answers) = (Vec::new(), Vec::new());
+        for (target, start) in &problems {
+            let goals = [Goal::pose(7, *target)];
+            at.copy_from(start);
+            let start = Instant::now();
+            solver.solve(&IkProblem::new(arm, &goals), &mut at, &mut report);
+            times.push(start.elapsed().as_secs_f64() * 1e6);
+            answers.push(angles(&at));
+        }
+        json!({ "restarts": restarts, "microseconds": times, "answers": answers })
+    });
+    json!({
+        "joints": hinges.collect::<Vec<_>>(),
+        "flange": origin(&arm.joints()[7]),
+        "tolerance": 1e-5,
+        "problems": told.collect::<Vec<_>>(),
+        "ours": ours,
+    })
+}
+
+fn peers(c: &mut Criterion) {
+    let _ = c;
+    let (Some(folder), Ok(arm)) = (std::env::var_os("ANIM_PEERS_OUT"), arm()) else {
+        return;
+    };
+    let path = Path::new(&folder).join("arm7.json");
+    if let Err(why) = std::fs::write(&path, for_peers(&arm).to_string()) {
+        println!("{}: {why}", path.display());
+    }
+}
+
 fn arm7(c: &mut Criterion) {
     let Ok(arm) = arm() else { return };
     let pairs: Vec<_> = (0..1000)
@@ -280,5 +346,5 @@ fn full_body(c: &mut Criterion) {
         });
 }
 
-criterion_group!(benches, table, arm7, full_body);
+criterion_group!(benches, table, peers, arm7, full_body);
 criterion_main!(benches);
