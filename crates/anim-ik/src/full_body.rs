@@ -2,7 +2,7 @@
 //!
 //! Effectors are hands on a prop, feet on the floor, a head that keeps its place; each pulls with its weight, and what they
 //! leave open stays as near as can be to the pose that was handed in, so that the clip's style survives. It is
-//! [`LevenbergMarquardt`](crate::LevenbergMarquardt) on the skeleton's [`Mechanism`](crate::Mechanism), fitted to the pose;
+//! [`LevenbergMarquardt`] on the skeleton's [`Mechanism`], fitted to the pose;
 //! what it changed in the last frame is where it starts in the next, which is most of the way. For one limb
 //! [`TwoBone`](crate::TwoBone) is a hundred times faster.
 //!
