@@ -67,6 +67,30 @@ pub enum SkinError {
         /// Index of the element.
         index: usize,
     },
+    /// A weight is negative, NaN or infinite.
+    #[error("vertex {vertex}: the weight of joint {joint} is no weight")]
+    BadWeight {
+        /// Index of the vertex.
+        vertex: usize,
+        /// Place in the skin's joint list.
+        joint: usize,
+    },
+    /// A vertex follows no joint.
+    #[error("vertex {vertex}: no weight is above zero")]
+    EmptyRow {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+    /// A bone names a joint that the skin does not have.
+    #[error("bone {bone}: joint {joint} of {joint_count} does not exist")]
+    NoBoneJoint {
+        /// Index of the bone.
+        bone: usize,
+        /// The place in the skin's joint list that it names.
+        joint: usize,
+        /// Length of the skin's joint list.
+        joint_count: usize,
+    },
     /// The mesh itself is wrong.
     #[error(transparent)]
     Mesh(#[from] anim_geom::GeomError),

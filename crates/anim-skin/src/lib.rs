@@ -45,6 +45,7 @@ pub mod skinned_mesh;
 mod vectors;
 pub mod vertex_blocks;
 pub mod weight_rows;
+pub mod weights;
 
 pub use bounds::{Aabb, JointBounds};
 pub use dual_palette::DualPalette;
@@ -55,3 +56,4 @@ pub use palette::Palette;
 pub use skinned_mesh::SkinnedMesh;
 pub use vertex_blocks::{VertexBlock, VertexBlocks};
 pub use weight_rows::{WeightFault, WeightReport};
+pub use weights::SkinWeights;

@@ -165,7 +165,7 @@ impl WeightRows {
 }
 
 /// Collects the positive weights of one vertex, each joint once, ascending; never leaves `row` empty.
-fn collect_row(
+pub(crate) fn collect_row(
     joints: &[u16],
     weights: &[f32],
     row: &mut Vec<(u16, f64)>,
