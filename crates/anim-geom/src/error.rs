@@ -41,4 +41,7 @@ pub enum GeomError {
     /// Nothing to build from.
     #[error("{0}: empty")]
     Empty(&'static str),
+    /// A matrix that has to be positive definite is not: a part of it hangs on nothing, or a value is not finite.
+    #[error("the system is not positive definite")]
+    NotPositiveDefinite,
 }

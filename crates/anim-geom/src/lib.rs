@@ -20,6 +20,8 @@ pub mod neighbors;
 pub mod normals;
 pub mod primitives;
 pub mod shape;
+#[cfg(feature = "solve")]
+pub mod sparse;
 pub mod topology;
 
 pub use error::GeomError;
