@@ -13,7 +13,10 @@
 
 pub mod chunks;
 pub mod closest;
+pub mod components;
 mod error;
+mod intrinsic;
+pub mod laplacian;
 pub mod mesh;
 pub mod mesh_bvh;
 pub mod neighbors;
@@ -24,7 +27,9 @@ pub mod shape;
 pub mod sparse;
 pub mod topology;
 
+pub use components::Components;
 pub use error::GeomError;
+pub use laplacian::{Laplacian, LaplacianEdge};
 pub use mesh::{Mesh, Vertices};
 pub use mesh_bvh::{MeshBvh, MeshHit, MeshPoint};
 pub use neighbors::Neighbors;

@@ -52,15 +52,7 @@ impl Mesh {
                 vertex_count,
             });
         }
-        for (triangle, corners) in self.triangles.iter().enumerate() {
-            if let Some(vertex) = corners.iter().find(|v| **v as usize >= vertex_count) {
-                return Err(GeomError::VertexOutOfRange {
-                    triangle,
-                    vertex: *vertex,
-                    vertex_count,
-                });
-            }
-        }
+        check_triangles(vertex_count, &self.triangles)?;
         let finite = |v: &Vec3| v.iter().all(|c| c.is_finite());
         for vertex in 0..vertex_count {
             if !(finite(&self.rest.positions[vertex]) && finite(&self.rest.normals[vertex])) {
@@ -69,4 +61,21 @@ impl Mesh {
         }
         Ok(())
     }
+}
+
+/// [`GeomError::VertexOutOfRange`] for the first triangle that names a vertex which is not there.
+pub(crate) fn check_triangles(
+    vertex_count: usize,
+    triangles: &[[u32; 3]],
+) -> Result<(), GeomError> {
+    for (triangle, corners) in triangles.iter().enumerate() {
+        if let Some(vertex) = corners.iter().find(|v| **v as usize >= vertex_count) {
+            return Err(GeomError::VertexOutOfRange {
+                triangle,
+                vertex: *vertex,
+                vertex_count,
+            });
+        }
+    }
+    Ok(())
 }
