@@ -47,6 +47,12 @@ impl Intrinsic {
         if slot % 3 == 2 { slot - 2 } else { slot + 1 }
     }
 
+    /// The other side of the edge of `slot`.
+    #[inline]
+    pub(crate) fn twin(&self, slot: usize) -> usize {
+        self.twins[slot] as usize
+    }
+
     /// Glues the triangles along their edges, once or as a double cover.
     fn glued(positions: &[Vec3], triangles: &[[u32; 3]], lengths: &[[f64; 3]]) -> Self {
         let edges = half_edges(triangles);

@@ -15,6 +15,7 @@ pub mod chunks;
 pub mod closest;
 pub mod components;
 mod error;
+pub mod geodesic;
 mod intrinsic;
 pub mod laplacian;
 pub mod mesh;
