@@ -94,4 +94,10 @@ pub enum SkinError {
     /// The mesh itself is wrong.
     #[error(transparent)]
     Mesh(#[from] anim_geom::GeomError),
+    /// An option of a binding method is not a positive finite number.
+    #[error("{option}: not a positive number")]
+    BadOption {
+        /// Its name.
+        option: &'static str,
+    },
 }

@@ -156,14 +156,19 @@ fn push_stencils(surface: &Intrinsic, slot: usize, out: &mut Vec<Stencil>) {
         None
     };
     let mut push = |a: Support, b: Support| {
-        if a.vertex != target && b.vertex != target {
-            out.push(Stencil {
-                target,
-                supports: [a.vertex, b.vertex],
-                squares: [a, b].map(|s| s.dot(&s)),
-                dot: a.dot(&b),
-            });
-        }
+        // Flips can make a triangle that meets its target twice; what remains of it is an edge.
+        let (a, b) = match [a, b].map(|support| support.vertex == target) {
+            [false, false] => (a, b),
+            [true, false] => (b, b),
+            [false, true] => (a, a),
+            [true, true] => return,
+        };
+        out.push(Stencil {
+            target,
+            supports: [a.vertex, b.vertex],
+            squares: [a, b].map(|s| s.dot(&s)),
+            dot: a.dot(&b),
+        });
     };
     match between {
         Some(middle) => {

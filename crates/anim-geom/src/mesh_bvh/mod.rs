@@ -15,6 +15,7 @@
 //! ```
 
 mod face;
+mod segment;
 mod tree;
 
 use anim_math::Vec3;

@@ -15,9 +15,20 @@
 //! ```
 
 pub mod bones;
+pub mod geodesic;
+#[cfg(feature = "solve")]
+pub mod heat;
+pub mod inverse_distance;
+pub mod nearest;
 pub mod report;
+mod surface;
 
 pub use bones::{Bone, Bones};
+pub use geodesic::{GeodesicMethod, GeodesicOptions, geodesic};
+#[cfg(feature = "solve")]
+pub use heat::{HeatOptions, heat};
+pub use inverse_distance::{InverseDistanceOptions, inverse_distance};
+pub use nearest::{NearestOptions, nearest};
 pub use report::{BindReport, Island};
 
 use serde::{Deserialize, Serialize};

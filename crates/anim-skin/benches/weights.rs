@@ -1,0 +1,86 @@
+//! Automatic weights of a starfish of 20 arms and 60 bones; throughput in vertices.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "criterion's macros document nothing, and a benchmark may fail"
+)]
+
+use std::hint::black_box;
+
+use anim_geom::{Mesh, primitives};
+use anim_math::Vec3;
+use anim_skin::weights::{
+    self, Bone, Bones, GeodesicMethod, GeodesicOptions, HeatOptions, NearestOptions,
+};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+const ARMS: usize = 20;
+
+/// Directions spread evenly over the sphere.
+fn arms() -> impl Iterator<Item = Vec3> {
+    (0..ARMS).map(|i| {
+        let y = 1.0 - (2 * i + 1) as f32 / ARMS as f32;
+        let (sin, cos) = (2.399_963 * i as f32).sin_cos();
+        let radius = (1.0 - y * y).sqrt();
+        Vec3::new(radius * cos, y, radius * sin)
+    })
+}
+
+/// A ball of radius 1 with arms of length 2: `side`² vertices, of which neighbours hide many bones from each other.
+fn starfish(side: u32) -> Mesh {
+    let mut mesh = primitives::sphere(1.0, side, side);
+    for p in &mut mesh.rest.positions {
+        let arm = arms()
+            .map(|arm| (arm - *p).norm_squared())
+            .fold(f32::MAX, f32::min);
+        *p *= 1.0 + 2.0 * (-arm / 0.05).exp();
+    }
+    mesh
+}
+
+/// Three bones an arm.
+fn bones() -> Bones {
+    let bone = |arm: Vec3, part: usize, joint: usize| Bone {
+        head: arm * (0.1 + 0.9 * part as f32),
+        tail: arm * (1.0 + 0.9 * part as f32),
+        joint: joint as u16,
+    };
+    let all = arms().enumerate();
+    let all = all.flat_map(|(i, arm)| (0..3).map(move |part| bone(arm, part, 3 * i + part)));
+    Bones::new(all.collect(), 3 * ARMS).unwrap()
+}
+
+fn bind(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("skin");
+    group.sample_size(10);
+    let bones = bones();
+    for (side, label) in [(208, "43k"), (90, "8k")] {
+        let mesh = starfish(side);
+        group.throughput(Throughput::Elements(mesh.vertex_count() as u64));
+        group.bench_function(format!("heat/{label}"), |b| {
+            b.iter(|| weights::heat(black_box(&mesh), &bones, &HeatOptions::default()));
+        });
+        group.bench_function(format!("nearest_visible/{label}"), |b| {
+            let options = NearestOptions { visible_only: true };
+            b.iter(|| weights::nearest(black_box(&mesh), &bones, &options));
+        });
+    }
+    let mesh = starfish(90);
+    for (method, name) in [
+        (GeodesicMethod::Dijkstra, "geodesic_edges"),
+        (GeodesicMethod::FastMarching, "geodesic_marching"),
+        (GeodesicMethod::Heat, "geodesic_heat"),
+    ] {
+        let options = GeodesicOptions {
+            method,
+            ..Default::default()
+        };
+        group.bench_function(format!("{name}/8k"), |b| {
+            b.iter(|| weights::geodesic(black_box(&mesh), &bones, &options));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, bind);
+criterion_main!(benches);

@@ -1,0 +1,289 @@
+//! A mesh as binding methods see it: welded vertices, the parts that hang together, and which bones each vertex sees.
+//!
+//! Everything that keeps a method from failing is here. Coincident vertices count as one, so seams of texture coordinates
+//! are no cuts. A vertex belongs to the nearest bone that it sees; one that sees none to the nearest of all. A part of the
+//! mesh of which no vertex sees a bone is an island and follows its nearest bone as a whole; so does a vertex without
+//! triangles.
+
+use anim_geom::{Components, Mesh, MeshBvh, chunks, topology};
+use anim_math::Vec3;
+use anim_math::nalgebra::Vector3;
+
+use super::{BindReport, Bones, Island, SkinWeights};
+use crate::SkinError;
+
+/// How much further than the nearest bone another may be and still be as near, relative.
+const TIE: f64 = 1.0e-4;
+
+/// A welded mesh of W vertices among bones.
+pub(super) struct Surface {
+    /// For each source vertex, its welded vertex.
+    pub(super) welded_from_source: Vec<u32>,
+    /// For each welded vertex, the lowest source vertex.
+    pub(super) source_from_welded: Vec<u32>,
+    /// W.
+    pub(super) positions: Vec<Vec3>,
+    /// The source's triangles in its order, naming welded vertices; one may name a vertex twice.
+    pub(super) triangles: Vec<[u32; 3]>,
+    /// Of the W vertices, by the triangles that name three different ones.
+    pub(super) components: Components,
+    /// The diagonal of the mesh's box, metres.
+    pub(super) diagonal: f64,
+    segments: Vec<Segment>,
+    joint_count: usize,
+    /// `None` if no triangle has an area: then everything is visible.
+    bvh: Option<MeshBvh>,
+}
+
+/// The bones that a vertex belongs to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nearest {
+    /// Metres to the nearest of them.
+    pub(super) distance: f64,
+    /// Their joints, ascending, each once; never empty.
+    pub(super) joints: Vec<u16>,
+    /// False if the vertex sees no bone and these are the nearest of all.
+    pub(super) is_visible: bool,
+}
+
+impl Nearest {
+    /// Each joint with an equal share of `total`.
+    pub(super) fn shares(&self, total: f64) -> impl Iterator<Item = (u16, f64)> {
+        let share = total / self.joints.len() as f64;
+        self.joints.iter().map(move |joint| (*joint, share))
+    }
+}
+
+/// A bone in `f64`.
+struct Segment {
+    head: Vector3<f64>,
+    along: Vector3<f64>,
+    length_squared: f64,
+    joint: u16,
+}
+
+impl Segment {
+    fn closest(&self, point: Vector3<f64>) -> Vector3<f64> {
+        if self.length_squared > 0.0 {
+            let t = (point - self.head).dot(&self.along) / self.length_squared;
+            self.head + self.along * t.clamp(0.0, 1.0)
+        } else {
+            self.head
+        }
+    }
+}
+
+impl Surface {
+    /// # Errors
+    ///
+    /// What [`Mesh::check`] finds.
+    pub(super) fn new(mesh: &Mesh, bones: &Bones) -> Result<Self, SkinError> {
+        mesh.check()?;
+        let first = topology::weld(&mesh.rest.positions);
+        let mut welded_from_source = vec![0; first.len()];
+        let mut source_from_welded = Vec::with_capacity(first.len());
+        for (vertex, first) in first.iter().enumerate() {
+            if *first as usize == vertex {
+                welded_from_source[vertex] = source_from_welded.len() as u32;
+                source_from_welded.push(*first);
+            } else {
+                welded_from_source[vertex] = welded_from_source[*first as usize];
+            }
+        }
+        let at = |v: &u32| mesh.rest.positions[*v as usize];
+        let positions: Vec<Vec3> = source_from_welded.iter().map(at).collect();
+        let named = |t: &[u32; 3]| t.map(|v| welded_from_source[v as usize]);
+        let triangles: Vec<[u32; 3]> = mesh.triangles.iter().map(named).collect();
+        let is_proper = |[a, b, c]: &[u32; 3]| a != b && b != c && c != a;
+        let proper: Vec<[u32; 3]> = triangles.iter().copied().filter(is_proper).collect();
+        let segments = bones.segments().iter().map(|bone| {
+            let (head, tail) = (bone.head.cast::<f64>(), bone.tail.cast::<f64>());
+            Segment {
+                head,
+                along: tail - head,
+                length_squared: (tail - head).norm_squared(),
+                joint: bone.joint,
+            }
+        });
+        Ok(Self {
+            components: Components::new(positions.len(), &proper),
+            diagonal: diagonal(&positions),
+            segments: segments.collect(),
+            joint_count: bones.joint_count(),
+            bvh: MeshBvh::new(mesh).ok(),
+            welded_from_source,
+            source_from_welded,
+            positions,
+            triangles,
+        })
+    }
+
+    /// The distance of each bone from a point, metres, and its joint.
+    pub(super) fn distances(&self, point: Vec3) -> impl Iterator<Item = (f64, u16)> {
+        let point = point.cast::<f64>();
+        let distance = move |bone: &Segment| ((point - bone.closest(point)).norm(), bone.joint);
+        self.segments.iter().map(distance)
+    }
+
+    /// For each welded vertex, its nearest bones: of those that it sees, or of all.
+    pub(super) fn nearest(&self, visible_only: bool) -> Vec<Nearest> {
+        let mut out = vec![Nearest::default(); self.positions.len()];
+        chunks::for_each_mut(&mut out, |first, chunk| {
+            let mut distances = Vec::new();
+            for (vertex, nearest) in (first..).zip(chunk) {
+                distances.clear();
+                distances.extend(self.distances(self.positions[vertex]).map(|(d, _)| d));
+                *nearest = self.nearest_of(vertex, visible_only, &mut distances);
+            }
+        });
+        out
+    }
+
+    fn nearest_of(&self, vertex: usize, visible_only: bool, distances: &mut [f64]) -> Nearest {
+        let mut hidden: Option<Nearest> = None;
+        loop {
+            let distance = distances.iter().copied().fold(f64::INFINITY, f64::min);
+            if !distance.is_finite() {
+                return hidden.unwrap_or_default();
+            }
+            let is_tie = |d: f64| d <= distance * (1.0 + TIE);
+            let joints_of = |group: &mut dyn Iterator<Item = usize>| {
+                let mut joints: Vec<u16> = group.map(|bone| self.segments[bone].joint).collect();
+                joints.sort_unstable();
+                joints.dedup();
+                joints
+            };
+            let ties = || (0..distances.len()).filter(|bone| is_tie(distances[*bone]));
+            let joints = joints_of(&mut ties().filter(|b| !visible_only || self.sees(vertex, *b)));
+            if !joints.is_empty() {
+                return Nearest {
+                    distance,
+                    joints,
+                    is_visible: true,
+                };
+            }
+            if hidden.is_none() {
+                hidden = Some(Nearest {
+                    distance,
+                    joints: joints_of(&mut ties()),
+                    is_visible: false,
+                });
+            }
+            for d in distances.iter_mut().filter(|d| is_tie(**d)) {
+                *d = f64::INFINITY;
+            }
+        }
+    }
+
+    /// True if no triangle but the vertex's own stands between a bone and a welded vertex.
+    fn sees(&self, vertex: usize, bone: usize) -> bool {
+        let Some(bvh) = &self.bvh else {
+            return true;
+        };
+        let position = self.positions[vertex];
+        let from = self.segments[bone].closest(position.cast()).cast::<f32>();
+        let is_own = |t: u32| self.triangles[t as usize].contains(&(vertex as u32));
+        !bvh.blocks(from, position, is_own)
+    }
+
+    /// For each component that has no vertex that sees a bone, the joint that it follows; and those as islands.
+    pub(super) fn anchors(&self, nearest: &[Nearest]) -> (Vec<Option<u16>>, Vec<Island>) {
+        let count = self.components.count();
+        let mut sees = vec![false; count];
+        let mut sizes = vec![0; count];
+        let mut first = vec![u32::MAX; count];
+        let mut closest = vec![(f64::INFINITY, 0); count];
+        for (vertex, label) in self.components.labels().iter().enumerate() {
+            let Some(label) = label.map(|label| label as usize) else {
+                continue;
+            };
+            let Nearest {
+                distance,
+                joints,
+                is_visible,
+            } = &nearest[vertex];
+            sees[label] |= is_visible;
+            first[label] = first[label].min(self.source_from_welded[vertex]);
+            if *distance < closest[label].0 {
+                closest[label] = (*distance, joints[0]);
+            }
+        }
+        for welded in &self.welded_from_source {
+            if let Some(label) = self.components.label(*welded as usize) {
+                sizes[label as usize] += 1;
+            }
+        }
+        let anchor = |label: usize| (!sees[label]).then_some(closest[label].1);
+        let anchors: Vec<Option<u16>> = (0..count).map(anchor).collect();
+        let islands = anchors.iter().enumerate().filter_map(|(label, joint)| {
+            joint.map(|joint| Island {
+                component: label as u32,
+                first_vertex: first[label],
+                vertex_count: sizes[label],
+                joint,
+            })
+        });
+        let islands = islands.collect();
+        (anchors, islands)
+    }
+
+    /// The rows of W welded vertices as weights of the source's vertices, limited to `influences`, and the report.
+    pub(super) fn finish(
+        &self,
+        rows: &[Vec<(u16, f64)>],
+        islands: Vec<Island>,
+        influences: Option<usize>,
+    ) -> Result<(SkinWeights, BindReport), SkinError> {
+        let source_rows = self
+            .welded_from_source
+            .iter()
+            .map(|v| rows[*v as usize].iter().copied());
+        let mut weights = SkinWeights::from_rows(self.joint_count, source_rows)?;
+        let mut report = BindReport {
+            components: self.components.count(),
+            islands,
+            ..BindReport::default()
+        };
+        if let Some(influences) = influences {
+            (weights, report.dropped_mass_max) = weights.limited(influences);
+        }
+        let labels = self
+            .welded_from_source
+            .iter()
+            .map(|v| self.components.label(*v as usize));
+        report.unreferenced = labels.filter(Option::is_none).count();
+        let mut is_followed = vec![false; self.joint_count];
+        for (joint, _) in (0..weights.vertex_count()).flat_map(|v| weights.row(v)) {
+            is_followed[usize::from(joint)] = true;
+        }
+        let joints = self.segments.iter().map(|segment| segment.joint);
+        report.unreachable = joints
+            .filter(|joint| !is_followed[usize::from(*joint)])
+            .collect();
+        report.unreachable.sort_unstable();
+        report.unreachable.dedup();
+        Ok((weights, report))
+    }
+}
+
+/// Refuses an option that is not a positive finite number.
+pub(super) fn check_positive(option: &'static str, value: f64) -> Result<(), SkinError> {
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(SkinError::BadOption { option })
+    }
+}
+
+fn diagonal(positions: &[Vec3]) -> f64 {
+    let (mut low, mut high) = (Vec3::repeat(f32::MAX), Vec3::repeat(f32::MIN));
+    for position in positions {
+        low = low.inf(position);
+        high = high.sup(position);
+    }
+    if positions.is_empty() {
+        0.0
+    } else {
+        (high.cast::<f64>() - low.cast::<f64>()).norm()
+    }
+}
