@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use anim_geom::{Collider, MeshBvh, Neighbors, Shape, normals, primitives};
+use anim_geom::geodesic::{Dijkstra, FastMarching, Geodesics};
+use anim_geom::{Collider, MeshBvh, Neighbors, Shape, normals, primitives, topology};
 use anim_math::{Affine, Vec3};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
@@ -114,5 +115,39 @@ fn mesh(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, neighbors, mesh);
+fn geodesics(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("anim-geom");
+    group.sample_size(10);
+    let sphere = primitives::sphere(1.0, 208, 208);
+    let positions = &sphere.rest.positions;
+    let welded = topology::weld(positions);
+    let named = |t: &[u32; 3]| t.map(|v| welded[v as usize]);
+    let triangles: Vec<[u32; 3]> = sphere.triangles.iter().map(named).collect();
+    let mut out = vec![0.0; positions.len()];
+    group.throughput(Throughput::Elements(positions.len() as u64));
+    let mut query = |name: &str, method: &dyn Geodesics| {
+        group.bench_function(format!("{name}/43k"), |b| {
+            b.iter(|| method.distances(black_box(&[(20_000, 0.0)]), &mut out));
+        });
+    };
+    if let Ok(edges) = Dijkstra::new(positions, &triangles) {
+        query("geodesic_edges", &edges);
+    }
+    if let Ok(marching) = FastMarching::new(positions, &triangles) {
+        query("geodesic_marching", &marching);
+    }
+    #[cfg(feature = "solve")]
+    {
+        use anim_geom::geodesic::HeatGeodesics;
+        if let Ok(heat) = HeatGeodesics::new(positions, &triangles) {
+            query("geodesic_heat", &heat);
+        }
+        group.bench_function("geodesic_heat_build/43k", |b| {
+            b.iter(|| HeatGeodesics::new(black_box(positions), &triangles));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, neighbors, mesh, geodesics);
 criterion_main!(benches);

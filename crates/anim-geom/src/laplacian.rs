@@ -118,6 +118,36 @@ impl Laplacian {
         }
     }
 
+    /// The lower triangle of diag(`added`) + `stiffness`·L as `(row, column, value)`, columns and rows ascending.
+    ///
+    /// What a sparse factorisation takes. A `held` vertex is cut loose from its neighbours and keeps its diagonal; a diagonal
+    /// that is not positive becomes 1, so that vertices without triangles are no hole in the system.
+    ///
+    /// # Panics
+    ///
+    /// If `added` is not of V values.
+    pub fn system(
+        &self,
+        stiffness: f64,
+        added: &[f64],
+        held: impl Fn(usize) -> bool,
+    ) -> Vec<(u32, u32, f64)> {
+        assert_eq!(added.len(), self.mass.len(), "one value a vertex");
+        let mut lower = Vec::with_capacity(self.mass.len() + self.edges.len());
+        let mut edges = self.edges.iter().peekable();
+        for (vertex, (flow, added)) in self.diagonal().iter().zip(added).enumerate() {
+            let value = added + stiffness * flow;
+            let column = vertex as u32;
+            lower.push((column, column, if value > 0.0 { value } else { 1.0 }));
+            while let Some(edge) = edges.next_if(|edge| edge.ends[0] == column) {
+                if !(held(vertex) || held(edge.ends[1] as usize)) {
+                    lower.push((edge.ends[1], column, -stiffness * edge.weight));
+                }
+            }
+        }
+        lower
+    }
+
     /// The Laplacian of a triangulation that comes from checked `triangles`, which give the areas.
     pub(crate) fn of_surface(
         positions: &[Vec3],

@@ -59,20 +59,22 @@ impl HeatGeodesics {
         }
         let mut is_pin = vec![false; positions.len()];
         pins.iter().for_each(|v| is_pin[*v as usize] = true);
-        let free = vec![false; positions.len()];
         let time = reach * reach;
-        let cold = is_border
-            .contains(&true)
-            .then(|| factor(&laplacian, 1.0, time, &is_border))
-            .transpose()?;
+        let factor = |stiffness: f64, mass: f64, held: &dyn Fn(usize) -> bool| {
+            let added: Vec<f64> = laplacian.mass().iter().map(|area| mass * area).collect();
+            let lower = laplacian.system(stiffness, &added, held);
+            Cholesky::new(positions.len(), &lower)
+        };
+        let has_border = is_border.contains(&true);
         // Weights of 0 can cut a component in two; a trace of mass keeps the system definite.
-        let (trace, mass) = (laplacian.diagonal(), laplacian.mass());
-        let trace = 1.0e-13 * trace.iter().sum::<f64>();
-        let total = mass.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let trace = 1.0e-13 * laplacian.diagonal().iter().sum::<f64>();
+        let total = laplacian.mass().iter().sum::<f64>().max(f64::MIN_POSITIVE);
         Ok(Self {
-            heat: factor(&laplacian, 1.0, time, &free)?,
-            poisson: factor(&laplacian, trace / total, 1.0, &is_pin)?,
-            cold,
+            heat: factor(time, 1.0, &|_| false)?,
+            cold: has_border
+                .then(|| factor(time, 1.0, &|v| is_border[v]))
+                .transpose()?,
+            poisson: factor(1.0, trace / total, &|v| is_pin[v])?,
             surface,
             components,
             reach,
@@ -175,27 +177,4 @@ impl Geodesics for HeatGeodesics {
             out[*vertex as usize] = out[*vertex as usize].min(*start);
         }
     }
-}
-
-/// Factors `mass`·M + `stiffness`·L with the `held` vertices cut loose from their neighbours.
-fn factor(
-    laplacian: &Laplacian,
-    mass: f64,
-    stiffness: f64,
-    held: &[bool],
-) -> Result<Cholesky, GeomError> {
-    let diagonal = laplacian.diagonal();
-    let mut lower = Vec::with_capacity(diagonal.len() + laplacian.edges().len());
-    for (vertex, (flow, area)) in diagonal.iter().zip(laplacian.mass()).enumerate() {
-        let value = mass * area + stiffness * flow;
-        let value = if value > 0.0 { value } else { 1.0 };
-        lower.push((vertex as u32, vertex as u32, value));
-    }
-    for edge in laplacian.edges() {
-        let [low, high] = edge.ends;
-        if !(held[low as usize] || held[high as usize]) {
-            lower.push((high, low, -stiffness * edge.weight));
-        }
-    }
-    Cholesky::new(diagonal.len(), &lower)
 }

@@ -17,10 +17,10 @@
 //! # Ok::<(), anim_skin::SkinError>(())
 //! ```
 
+use anim_geom::Mesh;
 #[cfg(feature = "solve")]
 use anim_geom::geodesic::HeatGeodesics;
 use anim_geom::geodesic::{Dijkstra, FastMarching, Geodesics};
-use anim_geom::{Mesh, chunks};
 
 use super::inverse_distance::fall_off;
 use super::surface::{Nearest, Surface, check_positive};
@@ -86,22 +86,18 @@ pub fn geodesic(
         GeodesicMethod::Heat => Box::new(HeatGeodesics::new(positions, triangles)?),
     };
     let distances = distances(&*geodesics, &nearest, bones.joint_count());
-    let mut rows = vec![Vec::new(); positions.len()];
-    chunks::for_each_mut(&mut rows, |first, chunk| {
-        for (vertex, row) in (first..).zip(chunk) {
-            let label = surface.components.label(vertex);
-            match label.map(|label| anchors[label as usize]) {
-                None => row.extend(nearest[vertex].shares(1.0)),
-                Some(Some(joint)) => row.push((joint, 1.0)),
-                Some(None) => {
-                    let reached = distances.iter().map(|(joint, d)| (*joint, d[vertex]));
-                    row.extend(reached.filter(|(_, d)| d.is_finite()));
-                    fall_off(row, 1.0e-6 * surface.diagonal, options.power);
-                }
-            }
-        }
-    });
-    surface.finish(&rows, islands, options.influences)
+    let row = |vertex: usize| {
+        let reached = distances.iter().map(|(joint, d)| (*joint, d[vertex]));
+        let mut row: Vec<(u16, f64)> = reached.filter(|(_, d)| d.is_finite()).collect();
+        fall_off(&mut row, 1.0e-6 * surface.diagonal, options.power);
+        row
+    };
+    let row = |vertex| {
+        surface
+            .anchored(vertex, &nearest, &anchors)
+            .unwrap_or_else(|| row(vertex))
+    };
+    surface.finish(row, islands, options.influences)
 }
 
 /// For each joint that some vertex sees, the distances of all vertices from it.

@@ -20,7 +20,7 @@
 //! ```
 
 use anim_geom::sparse::Cholesky;
-use anim_geom::{Laplacian, Mesh, chunks};
+use anim_geom::{Laplacian, Mesh};
 
 use super::surface::{Nearest, Surface, check_positive};
 use super::{BindReport, Bones, SkinWeights};
@@ -81,23 +81,20 @@ pub fn heat(
     let (anchors, islands) = surface.anchors(&nearest);
     let columns = equilibrium(&surface, &nearest, &anchors, options.stiffness)?;
     let count = surface.positions.len();
-    let mut rows = vec![Vec::new(); count];
-    chunks::for_each_mut(&mut rows, |first, chunk| {
-        for (vertex, row) in (first..).zip(chunk) {
-            let label = surface.components.label(vertex);
-            match label.map(|label| anchors[label as usize]) {
-                None => row.extend(nearest[vertex].shares(1.0)),
-                Some(Some(joint)) => row.push((joint, 1.0)),
-                Some(None) => {
-                    let weights = columns.joints.iter().enumerate();
-                    let weights =
-                        weights.map(|(c, joint)| (*joint, columns.values[c * count + vertex]));
-                    row.extend(weights.filter(|(_, weight)| *weight > SMALLEST));
-                }
-            }
-        }
-    });
-    surface.finish(&rows, islands, options.influences)
+    let row = |vertex: usize| {
+        let weights = columns
+            .joints
+            .iter()
+            .zip(columns.values.iter().skip(vertex).step_by(count));
+        let weights = weights.map(|(joint, weight)| (*joint, *weight));
+        weights.filter(|(_, weight)| *weight > SMALLEST).collect()
+    };
+    let row = |vertex| {
+        surface
+            .anchored(vertex, &nearest, &anchors)
+            .unwrap_or_else(|| row(vertex))
+    };
+    surface.finish(row, islands, options.influences)
 }
 
 /// Weights as they are solved for: one column of W values a joint that is some vertex's nearest.
@@ -115,8 +112,8 @@ fn equilibrium(
 ) -> Result<Columns, SkinError> {
     let laplacian = Laplacian::intrinsic_delaunay(&surface.positions, &surface.triangles)?;
     let count = surface.positions.len();
-    let is_free = |vertex: u32| {
-        let label = surface.components.label(vertex as usize);
+    let is_free = |vertex: usize| {
+        let label = surface.components.label(vertex);
         label.is_some_and(|label| anchors[label as usize].is_none())
     };
     // M·H: how strongly each vertex is held.
@@ -133,20 +130,7 @@ fn equilibrium(
             }
         })
         .collect();
-    let mut lower = Vec::with_capacity(count + laplacian.edges().len());
-    for (vertex, (flow, held)) in (0..).zip(laplacian.diagonal().iter().zip(&held)) {
-        lower.push((
-            vertex,
-            vertex,
-            if is_free(vertex) { flow + held } else { 1.0 },
-        ));
-    }
-    for edge in laplacian.edges() {
-        let [low, high] = edge.ends;
-        if is_free(low) {
-            lower.push((high, low, -edge.weight));
-        }
-    }
+    let lower = laplacian.system(1.0, &held, |vertex| !is_free(vertex));
     let system = Cholesky::new(count, &lower)?;
 
     let mut joints: Vec<u16> = nearest
@@ -157,7 +141,7 @@ fn equilibrium(
     joints.dedup();
     let mut values = vec![0.0; joints.len() * count];
     for (vertex, (near, held)) in nearest.iter().zip(&held).enumerate() {
-        if is_free(vertex as u32) {
+        if is_free(vertex) {
             for (joint, share) in near.shares(*held) {
                 let column = joints.partition_point(|other| *other < joint);
                 values[column * count + vertex] = share;

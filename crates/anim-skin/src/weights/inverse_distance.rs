@@ -17,7 +17,7 @@
 //! # Ok::<(), anim_skin::SkinError>(())
 //! ```
 
-use anim_geom::{Mesh, chunks};
+use anim_geom::Mesh;
 
 use super::surface::{Surface, check_positive};
 use super::{BindReport, Bones, SkinWeights};
@@ -55,18 +55,13 @@ pub fn inverse_distance(
 ) -> Result<(SkinWeights, BindReport), SkinError> {
     check_positive("power", options.power)?;
     let surface = Surface::new(mesh, bones)?;
-    let mut rows = vec![Vec::new(); surface.positions.len()];
-    chunks::for_each_mut(&mut rows, |first, chunk| {
-        for (vertex, row) in (first..).zip(chunk) {
-            row.extend(
-                surface
-                    .distances(surface.positions[vertex])
-                    .map(|(d, joint)| (joint, d)),
-            );
-            fall_off(row, 1.0e-6 * surface.diagonal, options.power);
-        }
-    });
-    surface.finish(&rows, Vec::new(), options.influences)
+    let row = |vertex: usize| {
+        let distances = surface.distances(surface.positions[vertex]);
+        let mut row: Vec<(u16, f64)> = distances.map(|(d, joint)| (joint, d)).collect();
+        fall_off(&mut row, 1.0e-6 * surface.diagonal, options.power);
+        row
+    };
+    surface.finish(row, Vec::new(), options.influences)
 }
 
 /// Turns distances into (nearest / distance)ᵖ: at most 1, at least one of them 1.

@@ -44,6 +44,9 @@ pub fn nearest(
 ) -> Result<(SkinWeights, BindReport), SkinError> {
     let surface = Surface::new(mesh, bones)?;
     let nearest = surface.nearest(options.visible_only);
-    let rows: Vec<Vec<(u16, f64)>> = nearest.iter().map(|n| n.shares(1.0).collect()).collect();
-    surface.finish(&rows, Vec::new(), None)
+    surface.finish(
+        |vertex| nearest[vertex].shares(1.0).collect(),
+        Vec::new(),
+        None,
+    )
 }

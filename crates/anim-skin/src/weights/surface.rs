@@ -58,18 +58,15 @@ impl Nearest {
 struct Segment {
     head: Vector3<f64>,
     along: Vector3<f64>,
-    length_squared: f64,
+    /// 1 / |along|², or 0 for a point.
+    scale: f64,
     joint: u16,
 }
 
 impl Segment {
     fn closest(&self, point: Vector3<f64>) -> Vector3<f64> {
-        if self.length_squared > 0.0 {
-            let t = (point - self.head).dot(&self.along) / self.length_squared;
-            self.head + self.along * t.clamp(0.0, 1.0)
-        } else {
-            self.head
-        }
+        let t = (point - self.head).dot(&self.along) * self.scale;
+        self.head + self.along * t.clamp(0.0, 1.0)
     }
 }
 
@@ -101,7 +98,11 @@ impl Surface {
             Segment {
                 head,
                 along: tail - head,
-                length_squared: (tail - head).norm_squared(),
+                scale: if tail == head {
+                    0.0
+                } else {
+                    1.0 / (tail - head).norm_squared()
+                },
                 joint: bone.joint,
             }
         });
@@ -227,17 +228,27 @@ impl Surface {
         (anchors, islands)
     }
 
-    /// The rows of W welded vertices as weights of the source's vertices, limited to `influences`, and the report.
+    /// The row of a vertex that no solve reaches: without triangles, or of an island.
+    pub(super) fn anchored(
+        &self,
+        vertex: usize,
+        nearest: &[Nearest],
+        anchors: &[Option<u16>],
+    ) -> Option<Vec<(u16, f64)>> {
+        match self.components.label(vertex) {
+            None => Some(nearest[vertex].shares(1.0).collect()),
+            Some(label) => anchors[label as usize].map(|joint| vec![(joint, 1.0)]),
+        }
+    }
+
+    /// Weights of the source's vertices from the `row` of each welded one, limited to `influences`, and the report.
     pub(super) fn finish(
         &self,
-        rows: &[Vec<(u16, f64)>],
+        row: impl Fn(usize) -> Vec<(u16, f64)>,
         islands: Vec<Island>,
         influences: Option<usize>,
     ) -> Result<(SkinWeights, BindReport), SkinError> {
-        let source_rows = self
-            .welded_from_source
-            .iter()
-            .map(|v| rows[*v as usize].iter().copied());
+        let source_rows = self.welded_from_source.iter().map(|v| row(*v as usize));
         let mut weights = SkinWeights::from_rows(self.joint_count, source_rows)?;
         let mut report = BindReport {
             components: self.components.count(),
