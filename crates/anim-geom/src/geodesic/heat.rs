@@ -32,7 +32,7 @@ pub struct HeatGeodesics {
 }
 
 impl HeatGeodesics {
-    /// Factors the systems of a surface: O(V^1.5) and about as much time as sixty queries.
+    /// Factors the systems of a surface: two, or three if it has a border. O(V^1.5), some tens of queries.
     ///
     /// # Errors
     ///
