@@ -15,7 +15,7 @@
 //! ```
 
 mod face;
-mod tree;
+pub(crate) mod tree;
 
 use anim_math::Vec3;
 
@@ -26,7 +26,7 @@ use face::{Face, faces};
 use tree::{Ray, Tree};
 
 /// The largest coordinate whose products stay finite in f32, metres.
-const LARGEST: f32 = 1.0e15;
+pub(crate) const LARGEST: f32 = 1.0e15;
 
 /// A triangle mesh, indexed for nearest points and rays; immutable.
 #[derive(Clone, Debug)]
