@@ -16,9 +16,11 @@
 
 pub mod bones;
 pub mod report;
+pub mod voxel;
 
 pub use bones::{Bone, Bones};
 pub use report::{BindReport, Island};
+pub use voxel::{VoxelDistances, VoxelOptions, voxel};
 
 use serde::{Deserialize, Serialize};
 
