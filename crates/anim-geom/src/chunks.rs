@@ -40,6 +40,17 @@ pub fn for_each_mut<T: Send>(items: &mut [T], work: impl Fn(usize, &mut [T]) + S
     chunks.for_each(|(index, chunk)| work(index * CHUNK, chunk));
 }
 
+/// Calls `work(index, item)` for each of a few items that are much work each, in parallel.
+pub fn for_each_large_mut<T: Send>(items: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+    if in_pool() {
+        let items = items.par_iter_mut().enumerate();
+        items.for_each(|(index, item)| work(index, item));
+    } else {
+        let items = items.iter_mut().enumerate();
+        items.for_each(|(index, item)| work(index, item));
+    }
+}
+
 /// Calls `work(first, chunk_a, chunk_b)` for the matching chunks of two arrays, in parallel.
 ///
 /// # Panics

@@ -22,6 +22,7 @@ pub mod inverse_distance;
 pub mod nearest;
 pub mod report;
 mod surface;
+pub mod voxel;
 
 pub use bones::{Bone, Bones};
 pub use geodesic::{GeodesicMethod, GeodesicOptions, geodesic};
@@ -30,6 +31,7 @@ pub use heat::{HeatOptions, heat};
 pub use inverse_distance::{InverseDistanceOptions, inverse_distance};
 pub use nearest::{NearestOptions, nearest};
 pub use report::{BindReport, Island};
+pub use voxel::{VoxelDistances, VoxelOptions, voxel};
 
 use serde::{Deserialize, Serialize};
 
