@@ -44,4 +44,10 @@ pub enum GeomError {
     /// A matrix that has to be positive definite is not: a part of it hangs on nothing, or a value is not finite.
     #[error("the system is not positive definite")]
     NotPositiveDefinite,
+    /// A grid of so many cells would not fit in memory.
+    #[error("{size:?} cells are more than a grid may have")]
+    TooManyCells {
+        /// Cells along x, y and z.
+        size: [u64; 3],
+    },
 }

@@ -27,6 +27,8 @@ pub mod shape;
 #[cfg(feature = "solve")]
 pub mod sparse;
 pub mod topology;
+pub mod voxel;
+pub mod winding;
 
 pub use components::Components;
 pub use error::GeomError;
@@ -35,6 +37,8 @@ pub use mesh::{Mesh, Vertices};
 pub use mesh_bvh::{MeshBvh, MeshHit, MeshPoint};
 pub use neighbors::Neighbors;
 pub use shape::{Collider, Contact, Placed, RayHit, Shape};
+pub use voxel::{Cell, VoxelGrid, VoxelOptions};
+pub use winding::WindingNumber;
 
 /// The README's example, compiled.
 #[cfg(doctest)]

@@ -16,7 +16,7 @@
 
 mod face;
 mod segment;
-mod tree;
+pub(crate) mod tree;
 
 use anim_math::Vec3;
 
@@ -27,7 +27,7 @@ use face::{Face, faces};
 use tree::{Ray, Tree};
 
 /// The largest coordinate whose products stay finite in f32, metres.
-const LARGEST: f32 = 1.0e15;
+pub(crate) const LARGEST: f32 = 1.0e15;
 
 /// A triangle mesh, indexed for nearest points and rays; immutable.
 #[derive(Clone, Debug)]

@@ -16,7 +16,7 @@ use nalgebra::Point3;
 const LEAF: usize = 4;
 
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     nodes: Vec<Node>,
 }
 
@@ -33,7 +33,7 @@ struct Node {
 
 impl Tree {
     /// The hierarchy of at least one triangle, and the order in which its leaves hold them.
-    pub(super) fn new(triangles: &[[Vec3; 3]]) -> (Self, Vec<usize>) {
+    pub(crate) fn new(triangles: &[[Vec3; 3]]) -> (Self, Vec<usize>) {
         let mut boxes: Vec<Bounds> = triangles.iter().map(Bounds::new).collect();
         let splits = Bvh::build(&mut boxes).nodes;
         // Children come after their parent, so a backward sweep sees them first.
@@ -55,19 +55,19 @@ impl Tree {
         (tree, order)
     }
 
-    pub(super) fn root(&self) -> usize {
+    pub(crate) fn root(&self) -> usize {
         0
     }
 
     /// The triangles of a leaf, or `None` for an inner node.
     #[inline]
-    pub(super) fn leaf(&self, node: usize) -> Option<Range<usize>> {
+    pub(crate) fn leaf(&self, node: usize) -> Option<Range<usize>> {
         let Node { link, count, .. } = self.nodes[node];
         (count > 0).then_some(link as usize..(link + count) as usize)
     }
 
     #[inline]
-    pub(super) fn children(&self, node: usize) -> (usize, usize) {
+    pub(crate) fn children(&self, node: usize) -> (usize, usize) {
         (node + 1, self.nodes[node].link as usize)
     }
 
