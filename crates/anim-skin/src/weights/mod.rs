@@ -14,6 +14,8 @@
 //! # Ok::<(), anim_skin::SkinError>(())
 //! ```
 
+#[cfg(feature = "solve")]
+pub mod biharmonic;
 pub mod bones;
 pub mod geodesic;
 #[cfg(feature = "solve")]
@@ -21,9 +23,13 @@ pub mod heat;
 pub mod inverse_distance;
 pub mod nearest;
 pub mod report;
+#[cfg(feature = "solve")]
+mod simplex;
 mod surface;
 pub mod voxel;
 
+#[cfg(feature = "solve")]
+pub use biharmonic::{BiharmonicOptions, BiharmonicReport, biharmonic};
 pub use bones::{Bone, Bones};
 pub use geodesic::{GeodesicMethod, GeodesicOptions, geodesic};
 #[cfg(feature = "solve")]

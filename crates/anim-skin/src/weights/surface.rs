@@ -121,9 +121,24 @@ impl Surface {
 
     /// The distance of each bone from a point, metres, and its joint.
     pub(super) fn distances(&self, point: Vec3) -> impl Iterator<Item = (f64, u16)> {
-        let point = point.cast::<f64>();
+        self.distances_f64(point.cast())
+    }
+
+    /// As [`distances`](Self::distances), from a point in `f64`, bone by bone.
+    pub(super) fn distances_f64(&self, point: Vector3<f64>) -> impl Iterator<Item = (f64, u16)> {
         let distance = move |bone: &Segment| ((point - bone.closest(point)).norm(), bone.joint);
         self.segments.iter().map(distance)
+    }
+
+    /// Number of bones.
+    pub(super) fn bone_count(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The middle of a bone, and its joint.
+    pub(super) fn middle(&self, bone: usize) -> (Vector3<f64>, u16) {
+        let bone = &self.segments[bone];
+        (bone.head + bone.along * 0.5, bone.joint)
     }
 
     /// For each welded vertex, its nearest bones: of those that it sees, or of all.
@@ -191,41 +206,42 @@ impl Surface {
     pub(super) fn anchors(&self, nearest: &[Nearest]) -> (Vec<Option<u16>>, Vec<Island>) {
         let count = self.components.count();
         let mut sees = vec![false; count];
-        let mut sizes = vec![0; count];
-        let mut first = vec![u32::MAX; count];
         let mut closest = vec![(f64::INFINITY, 0); count];
-        for (vertex, label) in self.components.labels().iter().enumerate() {
+        for (label, nearest) in self.components.labels().iter().zip(nearest) {
             let Some(label) = label.map(|label| label as usize) else {
                 continue;
             };
-            let Nearest {
-                distance,
-                joints,
-                is_visible,
-            } = &nearest[vertex];
-            sees[label] |= is_visible;
-            first[label] = first[label].min(self.source_from_welded[vertex]);
-            if *distance < closest[label].0 {
-                closest[label] = (*distance, joints[0]);
-            }
-        }
-        for welded in &self.welded_from_source {
-            if let Some(label) = self.components.label(*welded as usize) {
-                sizes[label as usize] += 1;
+            sees[label] |= nearest.is_visible;
+            if nearest.distance < closest[label].0 {
+                closest[label] = (nearest.distance, nearest.joints[0]);
             }
         }
         let anchor = |label: usize| (!sees[label]).then_some(closest[label].1);
         let anchors: Vec<Option<u16>> = (0..count).map(anchor).collect();
-        let islands = anchors.iter().enumerate().filter_map(|(label, joint)| {
-            joint.map(|joint| Island {
+        let islands = self.islands(|label| anchors[label]);
+        (anchors, islands)
+    }
+
+    /// The components that `anchor` names a joint for, as islands.
+    pub(super) fn islands(&self, anchor: impl Fn(usize) -> Option<u16>) -> Vec<Island> {
+        let mut sizes = vec![0; self.components.count()];
+        let mut first = vec![u32::MAX; sizes.len()];
+        for welded in &self.welded_from_source {
+            if let Some(label) = self.components.label(*welded as usize) {
+                sizes[label as usize] += 1;
+                let source = self.source_from_welded[*welded as usize];
+                first[label as usize] = first[label as usize].min(source);
+            }
+        }
+        let island = |label: usize| {
+            Some(Island {
                 component: label as u32,
                 first_vertex: first[label],
                 vertex_count: sizes[label],
-                joint,
+                joint: anchor(label)?,
             })
-        });
-        let islands = islands.collect();
-        (anchors, islands)
+        };
+        (0..sizes.len()).filter_map(island).collect()
     }
 
     /// The row of a vertex that no solve reaches: without triangles, or of an island.
