@@ -15,10 +15,26 @@
 //! ```
 
 pub mod bones;
+pub mod brush;
+pub mod gradient;
+pub mod hammer;
+pub mod locks;
+pub mod mirror;
+pub mod prune;
+pub mod quantize;
 pub mod report;
+mod rows;
+pub mod smooth;
+pub mod surface_graph;
+#[cfg(feature = "solve")]
+pub mod transfer;
 
 pub use bones::{Bone, Bones};
+pub use brush::{Brush, Dab, DabMode, DabOutcome};
+pub use locks::Locks;
+pub use quantize::{Influences4, Packed, QuantizeReport, StoredWeight};
 pub use report::{BindReport, Island};
+pub use surface_graph::SurfaceGraph;
 
 use serde::{Deserialize, Serialize};
 
