@@ -18,6 +18,8 @@ pub mod bones;
 pub mod brush;
 pub mod gradient;
 pub mod hammer;
+#[cfg(feature = "solve")]
+mod inpaint;
 pub mod locks;
 pub mod mirror;
 pub mod prune;
