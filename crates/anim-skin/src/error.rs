@@ -99,5 +99,34 @@ pub enum SkinError {
     BadOption {
         /// Its name.
         option: &'static str,
+    /// Raw weights to quantise are all zero.
+    #[error("no weight is above zero")]
+    NothingToShare,
+    /// An edit names a joint that the weights do not have.
+    #[error("joint {joint} of {joint_count} does not exist")]
+    NoSuchJoint {
+        /// The place in the skin's joint list that it names.
+        joint: usize,
+        /// Length of the skin's joint list.
+        joint_count: usize,
+    },
+    /// An edit names a vertex or triangle that the mesh does not have.
+    #[error("{what} {index} of {count} does not exist")]
+    NoElement {
+        /// Vertex or triangle.
+        what: &'static str,
+        /// What it names.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A plane or axis of an edit has no direction.
+    #[error("the {0} has no direction")]
+    NoDirection(&'static str),
+    /// A joint is to be mirrored onto two others.
+    #[error("joint {joint}: paired twice")]
+    PairedTwice {
+        /// Place in the skin's joint list.
+        joint: usize,
     },
 }

@@ -27,6 +27,21 @@ pub mod report;
 mod simplex;
 mod surface;
 pub mod voxel;
+pub mod brush;
+pub mod gradient;
+pub mod hammer;
+#[cfg(feature = "solve")]
+mod inpaint;
+pub mod locks;
+pub mod mirror;
+pub mod prune;
+pub mod quantize;
+pub mod report;
+mod rows;
+pub mod smooth;
+pub mod surface_graph;
+#[cfg(feature = "solve")]
+pub mod transfer;
 
 #[cfg(feature = "solve")]
 pub use biharmonic::{BiharmonicOptions, BiharmonicReport, biharmonic};
@@ -38,6 +53,11 @@ pub use inverse_distance::{InverseDistanceOptions, inverse_distance};
 pub use nearest::{NearestOptions, nearest};
 pub use report::{BindReport, Island};
 pub use voxel::{VoxelDistances, VoxelOptions, voxel};
+pub use brush::{Brush, Dab, DabMode, DabOutcome};
+pub use locks::Locks;
+pub use quantize::{Influences4, Packed, QuantizeReport, StoredWeight};
+pub use report::{BindReport, Island};
+pub use surface_graph::SurfaceGraph;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,411 @@
+//! Weights carried from one mesh to another: clothes from the body, a new version from the old one.
+//!
+//! Vertices that lie close to the source and face as it does take its weights; the others (a skirt's folds, an inner side)
+//! are filled in from them smoothly, which looks right where the nearest point would tear. Facing is what keeps the lips of
+//! a closed mouth apart. Every loose part is filled in by itself. Source weights are on the simplex by their type: what a
+//! file or a learned model gives passes [`SkinWeights::from_influences`] first.
+//!
+//! ```
+//! use anim_geom::primitives;
+//! use anim_skin::weights::transfer::{TransferOptions, transfer};
+//! use anim_skin::weights::SkinWeights;
+//!
+//! let body = primitives::tube(0.3, 1.0, 12, 8);
+//! let weights = body.rest.positions.iter().map(|p| [(0, 1.0 - f64::from(p.y)), (1, 1.0 + f64::from(p.y))]);
+//! let weights = SkinWeights::from_rows(2, weights)?;
+//! let sleeve = primitives::tube(0.32, 0.8, 16, 5);
+//! let (carried, report) = transfer(&weights, &body, &sleeve, &TransferOptions::default())?;
+//! assert_eq!(report.accepted, sleeve.vertex_count());
+//! assert!((carried.weight(0, 1) - 0.1).abs() < 0.01);
+//! # Ok::<(), anim_skin::SkinError>(())
+//! ```
+
+use anim_geom::{Mesh, MeshBvh, MeshPoint};
+use anim_math::Vec3;
+use serde::{Deserialize, Serialize};
+
+use super::inpaint::inpaint;
+use super::rows::{Row, RowMixer};
+use super::surface_graph::extent;
+use super::{SkinWeights, SurfaceGraph};
+use crate::SkinError;
+
+/// When a vertex takes the weights of the nearest point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TransferOptions {
+    /// The point is nearer than this part of the diagonal of the target's box.
+    pub max_distance: f64,
+    /// The normals differ by less than this angle, radians.
+    pub max_angle: f64,
+}
+
+impl Default for TransferOptions {
+    /// A twentieth of the diagonal and 30°.
+    fn default() -> Self {
+        Self {
+            max_distance: 0.05,
+            max_angle: std::f64::consts::PI / 6.0,
+        }
+    }
+}
+
+/// Where the weights of a target came from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TransferReport {
+    /// Vertices that took the weights of a point of the source.
+    pub accepted: usize,
+    /// Vertices that were filled in from those.
+    pub inpainted: usize,
+    /// Vertices of parts without an accepted one, ascending; they took the weights of the nearest point whatever its side.
+    pub nearest: Vec<u32>,
+}
+
+/// Carries the `weights` of `source` to `target`, both in the same space.
+///
+/// Accepted vertices take the weights of the nearest point that passes `options`, interpolated over its triangle. The others
+/// minimise Σⱼ wⱼᵀ (L + L M⁻¹ L) wⱼ with those fixed, what becomes negative is cut and the rows divided by their sums: L is
+/// the intrinsic Delaunay Laplacian of the welded target, M its areas as parts of the squared diagonal. A mesh with itself
+/// gives the same weights.
+///
+/// Source: Abdrashitov, Raichstat, Monsen, Hill, "Robust skin weights transfer via weight inpainting", SIGGRAPH Asia 2023
+/// Technical Communications.
+///
+/// # Errors
+///
+/// [`SkinError::Count`] if `weights` are not of `source`, [`SkinError::Mesh`] for what [`MeshBvh::new`] finds in the source
+/// and [`Mesh::check`] in the target.
+pub fn transfer(
+    weights: &SkinWeights,
+    source: &Mesh,
+    target: &Mesh,
+    options: &TransferOptions,
+) -> Result<(SkinWeights, TransferReport), SkinError> {
+    weights.check_vertices(source.vertex_count())?;
+    let closest = Closest::new(source)?;
+    let graph = SurfaceGraph::new(target)?;
+    let positions = graph.positions();
+    let diagonal = extent(positions);
+    // A target of one point has no size of its own.
+    let reach = if diagonal > 0.0 {
+        options.max_distance * diagonal
+    } else {
+        f64::INFINITY
+    };
+    let mut mixer = RowMixer::new(weights.joint_count());
+    let mut row_at = |triangle: [u32; 3], barycentric: [f32; 3]| {
+        for (corner, share) in triangle.into_iter().zip(barycentric) {
+            if share > 0.0 {
+                mixer.add(weights.row(corner as usize), f64::from(share));
+            }
+        }
+        let mut row = Vec::new();
+        mixer.take(&mut row);
+        row
+    };
+    let mut report = TransferReport::default();
+    let mut rows: Vec<Option<Row>> = vec![None; positions.len()];
+    for (vertex, row) in rows.iter_mut().enumerate() {
+        let found = closest.facing(
+            positions[vertex],
+            target.rest.normals[vertex],
+            reach,
+            options.max_angle,
+        );
+        *row = found.map(|(triangle, barycentric)| row_at(triangle, barycentric));
+        report.accepted += usize::from(row.is_some());
+    }
+    if let Some(filled) = inpaint(&graph, &rows, weights.joint_count(), diagonal)? {
+        for (vertex, row) in rows.iter_mut().enumerate() {
+            if row.is_none() && !filled[graph.place(vertex)].is_empty() {
+                *row = Some(filled[graph.place(vertex)].clone());
+                report.inpainted += 1;
+            }
+        }
+    }
+    for (vertex, row) in rows.iter_mut().enumerate() {
+        if row.is_none() {
+            report.nearest.push(vertex as u32);
+            let point = closest.any.nearest(positions[vertex]);
+            *row = Some(row_at(
+                source.triangles[point.triangle as usize],
+                point.barycentric,
+            ));
+        }
+    }
+    let rows = rows.into_iter().flatten();
+    Ok((SkinWeights::from_rows(weights.joint_count(), rows)?, report))
+}
+
+/// The source, asked for the nearest point that faces a given way.
+struct Closest<'a> {
+    source: &'a Mesh,
+    any: MeshBvh,
+    /// The triangles that face most along +x, −x, +y, …, and which ones they are: where two sheets touch, each is found.
+    by_direction: Vec<(MeshBvh, Vec<u32>)>,
+}
+
+impl<'a> Closest<'a> {
+    fn new(source: &'a Mesh) -> Result<Self, SkinError> {
+        let any = MeshBvh::new(source)?;
+        let mut groups: Vec<Vec<u32>> = vec![Vec::new(); 6];
+        for (index, triangle) in (0..).zip(&source.triangles) {
+            let normal =
+                anim_geom::normals::face(triangle.map(|v| source.rest.positions[v as usize]));
+            if let Some(normal) = normal {
+                let axis = normal.iamax();
+                groups[2 * axis + usize::from(normal[axis] < 0.0)].push(index);
+            }
+        }
+        let mut by_direction = Vec::with_capacity(6);
+        for group in groups.into_iter().filter(|group| !group.is_empty()) {
+            let part = Mesh {
+                rest: source.rest.clone(),
+                uvs: Vec::new(),
+                triangles: group
+                    .iter()
+                    .map(|index| source.triangles[*index as usize])
+                    .collect(),
+            };
+            // A group of slivers alone has nothing that could be nearest.
+            if let Ok(bvh) = MeshBvh::new(&part) {
+                by_direction.push((bvh, group));
+            }
+        }
+        Ok(Self {
+            source,
+            any,
+            by_direction,
+        })
+    }
+
+    /// The nearest of the points, one a direction, that are within `reach` and whose interpolated normal is within `max_angle`
+    /// of `normal`: its triangle and place in it. Of equally near ones the first that faces best.
+    fn facing(
+        &self,
+        position: Vec3,
+        normal: Vec3,
+        reach: f64,
+        max_angle: f64,
+    ) -> Option<([u32; 3], [f32; 3])> {
+        let least_cosine = max_angle.cos();
+        let mut best: Option<(f32, f64, [u32; 3], [f32; 3])> = None;
+        for (bvh, group) in &self.by_direction {
+            let Some(MeshPoint {
+                distance,
+                triangle,
+                barycentric,
+                ..
+            }) = bvh.nearest_within(position, reach as f32)
+            else {
+                continue;
+            };
+            let corners = self.source.triangles[group[triangle as usize] as usize];
+            let mut smooth = Vec3::zeros();
+            for (corner, share) in corners.into_iter().zip(barycentric) {
+                smooth += self.source.rest.normals[corner as usize] * share;
+            }
+            let cosine = cosine(smooth, normal);
+            let distance = distance.abs();
+            let is_better = |(least, most, ..): &(f32, f64, _, _)| {
+                distance < *least || (distance == *least && cosine > *most)
+            };
+            if cosine >= least_cosine && best.as_ref().is_none_or(is_better) {
+                best = Some((distance, cosine, corners, barycentric));
+            }
+        }
+        best.map(|(_, _, corners, barycentric)| (corners, barycentric))
+    }
+}
+
+/// The cosine of the angle between two vectors; −1 if one has no direction.
+fn cosine(a: Vec3, b: Vec3) -> f64 {
+    let (a, b) = (a.cast::<f64>(), b.cast::<f64>());
+    let lengths = a.norm() * b.norm();
+    if lengths > 0.0 {
+        a.dot(&b) / lengths
+    } else {
+        -1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anim_geom::primitives;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Influences;
+
+    /// Two joints along y, as a smooth step over [−half, half].
+    fn along_y(mesh: &Mesh, half: f32) -> SkinWeights {
+        let rows = mesh.rest.positions.iter().map(|p| {
+            let t = f64::from((p.y / half * 0.5 + 0.5).clamp(0.0, 1.0));
+            [(0, 1.0 - t), (1, t)]
+        });
+        SkinWeights::from_rows(2, rows).unwrap()
+    }
+
+    fn default(
+        weights: &SkinWeights,
+        source: &Mesh,
+        target: &Mesh,
+    ) -> (SkinWeights, TransferReport) {
+        transfer(weights, source, target, &TransferOptions::default()).unwrap()
+    }
+
+    fn joined(mut a: Mesh, b: &Mesh) -> Mesh {
+        let first = a.vertex_count() as u32;
+        a.rest.positions.extend(&b.rest.positions);
+        a.rest.normals.extend(&b.rest.normals);
+        a.uvs.clear();
+        a.triangles
+            .extend(b.triangles.iter().map(|t| t.map(|v| v + first)));
+        a
+    }
+
+    fn moved(mut mesh: Mesh, by: Vec3) -> Mesh {
+        mesh.rest.positions.iter_mut().for_each(|p| *p += by);
+        mesh
+    }
+
+    #[test]
+    fn the_same_mesh_is_the_identity() {
+        for mesh in [
+            primitives::capsule(0.2, 0.5, 12, 5),
+            primitives::cuboid(Vec3::new(0.3, 0.5, 0.2)),
+            primitives::cylinder(0.3, 0.5, 9, 4),
+        ] {
+            let weights = along_y(&mesh, 0.7);
+            let (same, report) = default(&weights, &mesh, &mesh);
+            assert!(
+                same.mean_difference(&weights) < 1e-6,
+                "{}",
+                same.mean_difference(&weights)
+            );
+            assert_eq!(report.accepted, mesh.vertex_count());
+        }
+    }
+
+    /// Closed lips: the upper one follows the head, the lower one the jaw, and the sheets touch.
+    #[test]
+    fn touching_sheets_keep_their_own_weights() {
+        for gap in [0.0, 0.001] {
+            let lower = primitives::grid(6, 6, 0.1);
+            let mut upper = moved(primitives::grid(6, 6, 0.1), Vec3::new(0.0, gap, 0.0));
+            upper.rest.normals.fill(-Vec3::y());
+            for triangle in &mut upper.triangles {
+                triangle.swap(1, 2);
+            }
+            let count = lower.vertex_count();
+            let lips = joined(lower, &upper);
+            let weights =
+                SkinWeights::from_rows(2, (0..2 * count).map(|v| [(u16::from(v >= count), 1.0)]))
+                    .unwrap();
+            let (carried, report) = default(&weights, &lips, &lips);
+            assert_eq!(report.accepted, 2 * count);
+            assert_eq!(carried.mean_difference(&weights), 0.0);
+        }
+    }
+
+    /// Heights are harmonic on a tube, and so have the least energy: what is filled in is exact.
+    #[test]
+    fn what_faces_away_is_filled_in_smoothly() {
+        let body = primitives::tube(0.3, 1.0, 24, 40);
+        let weights = along_y(&body, 1.0);
+        let mut sleeve = primitives::tube(0.31, 0.9, 24, 18);
+        for (position, normal) in sleeve.rest.positions.iter().zip(&mut sleeve.rest.normals) {
+            if position.y.abs() < 0.35 {
+                *normal = -*normal;
+            }
+        }
+        let (carried, report) = default(&weights, &body, &sleeve);
+        assert_eq!((report.inpainted, report.nearest.len()), (7 * 25, 0));
+        for (vertex, position) in sleeve.rest.positions.iter().enumerate() {
+            let expected = f64::from(position.y) * 0.5 + 0.5;
+            assert!((carried.weight(vertex, 1) - expected).abs() < 1e-5);
+        }
+        assert!(carried.max_sum_error() < 1e-15);
+    }
+
+    #[test]
+    fn a_loose_part_that_nothing_accepts_takes_the_nearest() {
+        let body = primitives::capsule(0.2, 0.5, 12, 5);
+        let weights = along_y(&body, 0.7);
+        let button = moved(primitives::sphere(0.02, 6, 4), Vec3::new(2.0, 0.6, 0.0));
+        let mut coat = joined(body.clone(), &button);
+        // And a vertex that no triangle names.
+        coat.rest.positions.push(Vec3::new(-1.0, -3.0, 0.0));
+        coat.rest.normals.push(Vec3::zeros());
+        let (carried, report) = default(&weights, &body, &coat);
+        let first = body.vertex_count() as u32;
+        assert_eq!(
+            report.nearest,
+            (first..coat.vertex_count() as u32).collect::<Vec<_>>()
+        );
+        assert_eq!(carried.vertex_count(), coat.vertex_count());
+        assert_eq!(carried.dominant_joint(coat.vertex_count() - 1), 0);
+    }
+
+    #[test]
+    fn learned_weights_pass_the_validator_first() {
+        // Sums of 1.7, negative and missing weights, as learned models leave them.
+        let body = primitives::tube(0.3, 1.0, 8, 3);
+        let count = body.vertex_count();
+        let raw = Influences {
+            per_vertex: 2,
+            joints: [0, 1].repeat(count),
+            weights: (0..count)
+                .flat_map(|v| if v % 3 == 0 { [0.0, 0.0] } else { [1.7, -0.2] })
+                .collect(),
+        };
+        let (weights, report) = SkinWeights::from_influences(&raw, 2).unwrap();
+        assert!(!report.faults.is_empty());
+        let (carried, _) = default(&weights, &body, &body);
+        assert!((0..count).all(|vertex| carried.row(vertex).eq([(0, 1.0)])));
+    }
+
+    #[test]
+    fn units_do_not_matter() {
+        let scaled = |mesh: &Mesh, scale: f32| {
+            let mut mesh = mesh.clone();
+            mesh.rest.positions.iter_mut().for_each(|p| *p *= scale);
+            mesh
+        };
+        let body = primitives::tube(0.3, 1.0, 12, 12);
+        let weights = along_y(&body, 0.5);
+        let mut sleeve = primitives::tube(0.31, 0.9, 12, 9);
+        sleeve.rest.normals[40..80].fill(Vec3::y());
+        let (one, report) = default(&weights, &body, &sleeve);
+        assert!(report.inpainted >= 38, "{report:?}");
+        for scale in [1e-3, 1e3] {
+            let (other, _) = default(&weights, &scaled(&body, scale), &scaled(&sleeve, scale));
+            assert!(
+                one.mean_difference(&other) < 1e-5,
+                "{}",
+                one.mean_difference(&other)
+            );
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn any_soup_gets_rows_on_the_simplex(
+            coordinates in prop::collection::vec(-1.0_f32..1.0, 36),
+            corners in prop::collection::vec(0_u32..12, 18),
+        ) {
+            let source = primitives::capsule(0.3, 0.4, 8, 3);
+            let weights = along_y(&source, 0.6);
+            let positions: Vec<Vec3> = coordinates.chunks(3).map(|p| Vec3::new(p[0], p[1], p[2])).collect();
+            let target = Mesh {
+                rest: anim_geom::Vertices { normals: positions.clone(), positions },
+                uvs: Vec::new(),
+                triangles: corners.chunks(3).map(|t| [t[0], t[1], t[2]]).collect(),
+            };
+            let (carried, report) = default(&weights, &source, &target);
+            prop_assert!(carried.max_sum_error() < 1e-15);
+            prop_assert_eq!(report.accepted + report.inpainted + report.nearest.len(), 12);
+        }
+    }
+}
