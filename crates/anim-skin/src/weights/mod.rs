@@ -14,11 +14,20 @@
 //! # Ok::<(), anim_skin::SkinError>(())
 //! ```
 
+pub mod bone_fit;
 pub mod bones;
+pub mod examples;
+mod motion;
 pub mod report;
+pub mod simplex_fit;
+pub mod ssdr;
 
+pub use bone_fit::fit_bones;
 pub use bones::{Bone, Bones};
+pub use examples::{Candidates, ExampleOptions, FitReport, from_examples};
 pub use report::{BindReport, Island};
+pub use simplex_fit::{Quadratic, SimplexFit};
+pub use ssdr::{SsdrOptions, SsdrResult, ssdr};
 
 use serde::{Deserialize, Serialize};
 
