@@ -57,7 +57,7 @@ impl Default for SsdrOptions {
         Self {
             bone_count: 20,
             max_influences: 4,
-            iterations: 30,
+            iterations: 20,
             tolerance: 1e-3,
             smoothing: 0.0,
             reinsertions: 2,
