@@ -128,5 +128,19 @@ pub enum SkinError {
     PairedTwice {
         /// Place in the skin's joint list.
         joint: usize,
+    /// A fit to frames or example poses without any.
+    #[error("no frames to fit to")]
+    NoFrames,
+    /// A frame's or example pose's array has the wrong length.
+    #[error("frame {frame}: {found} {what}, not {expected}")]
+    FrameCount {
+        /// Index of the frame.
+        frame: usize,
+        /// Which array.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length that fits the rest.
+        expected: usize,
     },
 }

@@ -58,6 +58,20 @@ pub use locks::Locks;
 pub use quantize::{Influences4, Packed, QuantizeReport, StoredWeight};
 pub use report::{BindReport, Island};
 pub use surface_graph::SurfaceGraph;
+pub mod bone_fit;
+pub mod bones;
+pub mod examples;
+mod motion;
+pub mod report;
+pub mod simplex_fit;
+pub mod ssdr;
+
+pub use bone_fit::fit_bones;
+pub use bones::{Bone, Bones};
+pub use examples::{Candidates, ExampleOptions, FitReport, from_examples};
+pub use report::{BindReport, Island};
+pub use simplex_fit::{Quadratic, SimplexFit};
+pub use ssdr::{SsdrOptions, SsdrResult, ssdr};
 
 use serde::{Deserialize, Serialize};
 
