@@ -25,6 +25,7 @@
 //! ```
 
 pub mod arkit;
+pub mod compact;
 pub mod corrective;
 pub mod csv;
 pub mod in_between;
@@ -32,6 +33,7 @@ pub mod pca;
 pub mod rig;
 pub mod solve;
 
+pub use compact::CompactShape;
 pub use csv::WeightFrames;
 pub use pca::ShapePca;
 pub use rig::{RigSpec, ShapeRig};
