@@ -142,5 +142,28 @@ pub enum SkinError {
         found: usize,
         /// The length that fits the rest.
         expected: usize,
+    /// A shape, control or rule of a face is wrong.
+    #[error("shape {shape}: {what}")]
+    BadShape {
+        /// Index of the shape or rule.
+        shape: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A rule names a shape or control that does not exist.
+    #[error("no shape or control is called '{name}'")]
+    UnknownShape {
+        /// The name.
+        name: String,
+    },
+    /// A recording of weights cannot be read.
+    #[error("line {line}, column {column}: {what}")]
+    Csv {
+        /// Line, counted from 1.
+        line: usize,
+        /// Cell, counted from 1.
+        column: usize,
+        /// What is wrong there.
+        what: &'static str,
     },
 }

@@ -24,6 +24,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod arkit;
+pub mod compact;
+pub mod corrective;
+pub mod csv;
+pub mod in_between;
+pub mod pca;
+pub mod rig;
+pub mod solve;
+
+pub use compact::CompactShape;
+pub use csv::WeightFrames;
+pub use pca::ShapePca;
+pub use rig::{RigSpec, ShapeRig};
+pub use solve::{ShapeOutcome, ShapeSolver, SolveOptions};
+
 use std::ops::Range;
 
 use anim_math::Vec3;

@@ -1,0 +1,379 @@
+//! Which weights of a set of shapes explain a tracked face: a box-constrained least-squares problem, solved each frame.
+//!
+//! Markers on a face, or all vertices of a tracked mesh, are displaced by d; the shapes displace them by S·w. The best w
+//! within its limits follows from the n × n matrix SᵀS, which is computed once. Priors decide what markers cannot: small
+//! weights, few weights, weights near those of the frame before, and equal sides.
+//!
+//! ```
+//! use anim_math::Vec3;
+//! use anim_skin::MorphTarget;
+//! use anim_skin::morph::{ShapeSolver, SolveOptions};
+//!
+//! let open = MorphTarget { vertices: vec![4, 7], positions: vec![Vec3::x(), Vec3::y()], ..MorphTarget::default() };
+//! let mut solver = ShapeSolver::new(&[open], &[7], &SolveOptions::default())?;
+//! assert!(solver.solve(&[Vec3::new(0.0, 0.25, 0.0)]).converged);
+//! assert!((solver.weights()[0] - 0.25).abs() < 1e-3);
+//! # Ok::<(), anim_skin::SkinError>(())
+//! ```
+
+use anim_math::Vec3;
+
+use crate::{MorphTarget, SkinError};
+
+/// What decides where markers leave weights open; strengths are relative to the mean diagonal of SᵀS, so units cancel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolveOptions {
+    /// Strength of |w|².
+    pub ridge: f64,
+    /// Strength of Σ|w|, which turns small weights off.
+    pub sparsity: f64,
+    /// Strength of |w − w of the frame before|².
+    pub temporal: f64,
+    /// Strength of (left − right)² for each of `pairs`.
+    pub symmetry: f64,
+    /// Shapes that mirror each other.
+    pub pairs: Vec<[usize; 2]>,
+    /// Smallest and largest weight of each shape; empty stands for 0 to 1.
+    pub limits: Vec<[f64; 2]>,
+    /// Trust in each marker, not negative; empty stands for 1.
+    pub marker_weights: Vec<f64>,
+    /// Sweeps over all weights before giving up.
+    pub max_sweeps: usize,
+}
+
+impl Default for SolveOptions {
+    fn default() -> Self {
+        Self {
+            ridge: 1e-4,
+            sparsity: 0.0,
+            temporal: 0.0,
+            symmetry: 0.0,
+            pairs: Vec::new(),
+            limits: Vec::new(),
+            marker_weights: Vec::new(),
+            max_sweeps: 1000,
+        }
+    }
+}
+
+/// How one frame's solve ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShapeOutcome {
+    /// Whether `residual` came below 1e-9.
+    pub converged: bool,
+    /// Largest violation of the optimality conditions, relative to the mean diagonal of SᵀS.
+    pub residual: f64,
+    /// Sweeps over all weights.
+    pub sweeps: usize,
+    /// Markers without a position in this frame.
+    pub missing: usize,
+}
+
+/// n shapes seen at m markers, ready to be solved for; remembers the last frame's weights.
+#[derive(Clone, Debug)]
+pub struct ShapeSolver {
+    options: SolveOptions,
+    shape_count: usize,
+    /// 3m rows of n: what each shape does to x, y and z of each marker.
+    rows: Vec<f64>,
+    /// n × n: Sᵀ·W·S of all markers.
+    gram: Vec<f64>,
+    /// The mean of its diagonal, or 1.
+    scale: f64,
+    /// n × n: this frame's Gram and priors.
+    system: Vec<f64>,
+    /// n: right-hand side minus system times weights, halved negative gradient.
+    descent: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+/// Violation of the optimality conditions at which sweeping stops.
+const TOLERANCE: f64 = 1e-9;
+
+impl ShapeSolver {
+    /// Prepares for `markers`: the vertex, in source order, that each marker sits on.
+    ///
+    /// Costs 3·m·n².
+    ///
+    /// # Errors
+    ///
+    /// [`SkinError::TargetCount`] and [`SkinError::NotFinite`] for the targets; [`SkinError::BadShape`] for a pair,
+    /// limit, marker weight or strength that makes no sense.
+    pub fn new(
+        targets: &[MorphTarget],
+        markers: &[u32],
+        options: &SolveOptions,
+    ) -> Result<Self, SkinError> {
+        for (index, target) in targets.iter().enumerate() {
+            target.check(index, usize::MAX)?;
+        }
+        let n = targets.len();
+        check(options, n, markers.len())?;
+        let mut rows = vec![0.0; 3 * markers.len() * n];
+        for (shape, target) in targets.iter().enumerate() {
+            let mut order: Vec<(u32, usize)> = target.vertices.iter().copied().zip(0..).collect();
+            order.sort_unstable();
+            for (marker, vertex) in markers.iter().enumerate() {
+                let first = order.partition_point(|(v, _)| v < vertex);
+                for (_, entry) in order[first..].iter().take_while(|(v, _)| v == vertex) {
+                    for (axis, value) in target.positions[*entry].iter().enumerate() {
+                        rows[(3 * marker + axis) * n + shape] += f64::from(*value);
+                    }
+                }
+            }
+        }
+        let mut solver = Self {
+            options: options.clone(),
+            shape_count: n,
+            rows,
+            gram: vec![0.0; n * n],
+            scale: 1.0,
+            system: vec![0.0; n * n],
+            descent: vec![0.0; n],
+            weights: vec![0.0; n],
+        };
+        let mut gram = std::mem::take(&mut solver.gram);
+        for marker in 0..markers.len() {
+            solver.add_marker(&mut gram, marker, 1.0);
+        }
+        let trace: f64 = (0..n).map(|shape| gram[shape * n + shape]).sum();
+        if trace > 0.0 {
+            solver.scale = trace / n as f64;
+        }
+        solver.gram = gram;
+        solver.reset();
+        Ok(solver)
+    }
+
+    /// n: the weights of the last solve.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Forgets the last frame: weights of 0, or the limit nearest to it.
+    pub fn reset(&mut self) {
+        for shape in 0..self.shape_count {
+            let [low, high] = self.limits(shape);
+            self.weights[shape] = 0.0_f64.clamp(low, high);
+        }
+    }
+
+    /// Finds the weights that minimise Σ m·|S·w − d|² and the priors, starting at those of the frame before.
+    ///
+    /// * `displacements`: m, in metres, of the markers from the rest face; one with NaN or infinity is missing from this
+    ///   frame and has no say.
+    ///
+    /// Coordinate descent: each weight in turn takes its best value within its limits. The function is convex, so
+    /// the end is the optimum. Costs 3·m·n, and n² a sweep; 3·n² more for each missing marker, or for each present one
+    /// where these are fewer. Allocates nothing.
+    ///
+    /// Source: Friedman, Hastie, Höfling, Tibshirani, "Pathwise coordinate optimization", 2007, section 2.
+    ///
+    /// # Panics
+    ///
+    /// If `displacements` is not one a marker.
+    pub fn solve(&mut self, displacements: &[Vec3]) -> ShapeOutcome {
+        let n = self.shape_count;
+        assert_eq!(
+            3 * displacements.len() * n,
+            self.rows.len(),
+            "one displacement a marker"
+        );
+        let missing = self.assemble(displacements);
+        let (mut sweeps, mut residual) = (0, self.violation());
+        while residual > TOLERANCE && sweeps < self.options.max_sweeps {
+            for shape in 0..n {
+                self.improve(shape);
+            }
+            sweeps += 1;
+            residual = self.violation();
+        }
+        ShapeOutcome {
+            converged: residual <= TOLERANCE,
+            residual,
+            sweeps,
+            missing,
+        }
+    }
+
+    /// Sets up the system and the descent direction at the current weights; gives the number of missing markers.
+    fn assemble(&mut self, displacements: &[Vec3]) -> usize {
+        let n = self.shape_count;
+        let missing = displacements.iter().filter(|d| !is_seen(d)).count();
+        let mut system = std::mem::take(&mut self.system);
+        let few_missing = 2 * missing <= displacements.len();
+        if few_missing {
+            system.copy_from_slice(&self.gram);
+        } else {
+            system.fill(0.0);
+        }
+        self.descent.fill(0.0);
+        for (marker, displacement) in displacements.iter().enumerate() {
+            if is_seen(displacement) {
+                let trust = self.trust(marker);
+                let rows = self.rows[3 * marker * n..].chunks_exact(n.max(1));
+                for (row, value) in rows.zip(displacement.iter()) {
+                    let value = trust * f64::from(*value);
+                    for (sum, entry) in self.descent.iter_mut().zip(row) {
+                        *sum += value * entry;
+                    }
+                }
+                if !few_missing {
+                    self.add_marker(&mut system, marker, 1.0);
+                }
+            } else if few_missing {
+                self.add_marker(&mut system, marker, -1.0);
+            }
+        }
+        let [ridge, temporal, symmetry] = [
+            self.options.ridge,
+            self.options.temporal,
+            self.options.symmetry,
+        ]
+        .map(|strength| strength * self.scale);
+        for shape in 0..n {
+            system[shape * n + shape] += ridge + temporal;
+            self.descent[shape] += temporal * self.weights[shape];
+        }
+        for [left, right] in &self.options.pairs {
+            system[left * n + left] += symmetry;
+            system[right * n + right] += symmetry;
+            system[left * n + right] -= symmetry;
+            system[right * n + left] -= symmetry;
+        }
+        for (weight, row) in self.weights.iter().zip(system.chunks_exact(n.max(1))) {
+            if *weight != 0.0 {
+                for (sum, entry) in self.descent.iter_mut().zip(row) {
+                    *sum -= weight * entry;
+                }
+            }
+        }
+        self.system = system;
+        missing
+    }
+
+    fn add_marker(&self, gram: &mut [f64], marker: usize, sign: f64) {
+        let n = self.shape_count.max(1);
+        let trust = sign * self.trust(marker);
+        for row in self.rows[3 * marker * self.shape_count..]
+            .chunks_exact(n)
+            .take(3)
+        {
+            for (sums, value) in gram.chunks_exact_mut(n).zip(row) {
+                if *value != 0.0 {
+                    for (sum, other) in sums.iter_mut().zip(row) {
+                        *sum += trust * value * other;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives one weight the value that is best while all others stay.
+    fn improve(&mut self, shape: usize) {
+        let n = self.shape_count;
+        let row = &self.system[shape * n..(shape + 1) * n];
+        let (old, diagonal) = (self.weights[shape], row[shape]);
+        // A shape that no marker sees, and that no prior holds, keeps its weight. What subtraction of missing markers
+        // leaves is not information.
+        if diagonal <= 1e-14 * self.scale {
+            return;
+        }
+        let pull = self.descent[shape] + diagonal * old;
+        let threshold = 0.5 * self.options.sparsity * self.scale;
+        let free = (pull.abs() - threshold).max(0.0).copysign(pull) / diagonal;
+        let [low, high] = self.limits(shape);
+        let new = free.clamp(low, high);
+        if new != old {
+            self.weights[shape] = new;
+            let change = new - old;
+            for (sum, entry) in self.descent.iter_mut().zip(row) {
+                *sum -= change * entry;
+            }
+        }
+    }
+
+    /// Largest violation of the Karush-Kuhn-Tucker conditions, relative to `scale`.
+    fn violation(&self) -> f64 {
+        let threshold = 0.5 * self.options.sparsity * self.scale;
+        let n = self.shape_count;
+        let mut worst = 0.0_f64;
+        for shape in 0..n {
+            if self.system[shape * n + shape] <= 1e-14 * self.scale {
+                continue;
+            }
+            let (weight, descent) = (self.weights[shape], self.descent[shape]);
+            let [low, high] = self.limits(shape);
+            // Slopes of descent to the right and to the left of the weight.
+            let up = descent - if weight >= 0.0 { threshold } else { -threshold };
+            let down = -descent - if weight <= 0.0 { threshold } else { -threshold };
+            if weight < high {
+                worst = worst.max(up);
+            }
+            if weight > low {
+                worst = worst.max(down);
+            }
+        }
+        worst / self.scale
+    }
+
+    fn limits(&self, shape: usize) -> [f64; 2] {
+        self.options
+            .limits
+            .get(shape)
+            .copied()
+            .unwrap_or([0.0, 1.0])
+    }
+
+    fn trust(&self, marker: usize) -> f64 {
+        self.options
+            .marker_weights
+            .get(marker)
+            .copied()
+            .unwrap_or(1.0)
+    }
+}
+
+fn is_seen(displacement: &Vec3) -> bool {
+    displacement.iter().all(|part| part.is_finite())
+}
+
+fn check(options: &SolveOptions, shape_count: usize, marker_count: usize) -> Result<(), SkinError> {
+    let fault = |shape, what| Err(SkinError::BadShape { shape, what });
+    let is_strength = |value: &f64| value.is_finite() && *value >= 0.0;
+    let strengths = [
+        options.ridge,
+        options.sparsity,
+        options.temporal,
+        options.symmetry,
+    ];
+    if !strengths.iter().all(is_strength) {
+        return fault(0, "a prior's strength is negative or not finite");
+    }
+    for pair in &options.pairs {
+        if pair[0] == pair[1] || pair.iter().any(|shape| *shape >= shape_count) {
+            return fault(pair[0].max(pair[1]), "its pair does not exist");
+        }
+    }
+    let counts = [
+        (options.limits.len(), shape_count),
+        (options.marker_weights.len(), marker_count),
+    ];
+    if let Some((found, _)) = counts.iter().find(|(found, n)| *found != 0 && found != n) {
+        return fault(
+            *found,
+            "as many limits as shapes and marker weights as markers",
+        );
+    }
+    let limits = &options.limits;
+    if let Some(shape) = limits
+        .iter()
+        .position(|[low, high]| !(low.is_finite() && high.is_finite() && low <= high))
+    {
+        return fault(shape, "its limits are not finite and ascending");
+    }
+    if let Some(marker) = options.marker_weights.iter().position(|w| !is_strength(w)) {
+        return fault(marker, "its marker weight is negative or not finite");
+    }
+    Ok(())
+}
