@@ -99,6 +99,7 @@ pub enum SkinError {
     BadOption {
         /// Its name.
         option: &'static str,
+    },
     /// Raw weights to quantise are all zero.
     #[error("no weight is above zero")]
     NothingToShare,
@@ -128,6 +129,7 @@ pub enum SkinError {
     PairedTwice {
         /// Place in the skin's joint list.
         joint: usize,
+    },
     /// A fit to frames or example poses without any.
     #[error("no frames to fit to")]
     NoFrames,
@@ -142,6 +144,7 @@ pub enum SkinError {
         found: usize,
         /// The length that fits the rest.
         expected: usize,
+    },
     /// A shape, control or rule of a face is wrong.
     #[error("shape {shape}: {what}")]
     BadShape {

@@ -16,62 +16,55 @@
 
 #[cfg(feature = "solve")]
 pub mod biharmonic;
+pub mod bone_fit;
 pub mod bones;
-pub mod geodesic;
-#[cfg(feature = "solve")]
-pub mod heat;
-pub mod inverse_distance;
-pub mod nearest;
-pub mod report;
-#[cfg(feature = "solve")]
-mod simplex;
-mod surface;
-pub mod voxel;
 pub mod brush;
+pub mod examples;
+pub mod geodesic;
 pub mod gradient;
 pub mod hammer;
 #[cfg(feature = "solve")]
+pub mod heat;
+#[cfg(feature = "solve")]
 mod inpaint;
+pub mod inverse_distance;
 pub mod locks;
 pub mod mirror;
+mod motion;
+pub mod nearest;
 pub mod prune;
 pub mod quantize;
 pub mod report;
 mod rows;
+#[cfg(feature = "solve")]
+mod simplex;
+pub mod simplex_fit;
 pub mod smooth;
+pub mod ssdr;
+mod surface;
 pub mod surface_graph;
 #[cfg(feature = "solve")]
 pub mod transfer;
+pub mod voxel;
 
 #[cfg(feature = "solve")]
 pub use biharmonic::{BiharmonicOptions, BiharmonicReport, biharmonic};
+pub use bone_fit::fit_bones;
 pub use bones::{Bone, Bones};
+pub use brush::{Brush, Dab, DabMode, DabOutcome};
+pub use examples::{Candidates, ExampleOptions, FitReport, from_examples};
 pub use geodesic::{GeodesicMethod, GeodesicOptions, geodesic};
 #[cfg(feature = "solve")]
 pub use heat::{HeatOptions, heat};
 pub use inverse_distance::{InverseDistanceOptions, inverse_distance};
-pub use nearest::{NearestOptions, nearest};
-pub use report::{BindReport, Island};
-pub use voxel::{VoxelDistances, VoxelOptions, voxel};
-pub use brush::{Brush, Dab, DabMode, DabOutcome};
 pub use locks::Locks;
+pub use nearest::{NearestOptions, nearest};
 pub use quantize::{Influences4, Packed, QuantizeReport, StoredWeight};
-pub use report::{BindReport, Island};
-pub use surface_graph::SurfaceGraph;
-pub mod bone_fit;
-pub mod bones;
-pub mod examples;
-mod motion;
-pub mod report;
-pub mod simplex_fit;
-pub mod ssdr;
-
-pub use bone_fit::fit_bones;
-pub use bones::{Bone, Bones};
-pub use examples::{Candidates, ExampleOptions, FitReport, from_examples};
 pub use report::{BindReport, Island};
 pub use simplex_fit::{Quadratic, SimplexFit};
 pub use ssdr::{SsdrOptions, SsdrResult, ssdr};
+pub use surface_graph::SurfaceGraph;
+pub use voxel::{VoxelDistances, VoxelOptions, voxel};
 
 use serde::{Deserialize, Serialize};
 
