@@ -133,6 +133,26 @@ impl RotationCenters {
         )
     }
 
+    /// The largest distance of a rest vertex of `skin` from its centre, metres; O(V), for loading.
+    ///
+    /// Where joints are rigid, a vertex is nowhere farther than twice that from where the linear blend takes it, so a box of
+    /// [`JointBounds`](crate::JointBounds) grown by as much on each side holds the mesh; displacements by morphs add to it.
+    ///
+    /// # Panics
+    ///
+    /// If `skin` is another mesh than that of these centres.
+    pub fn reach(&self, skin: &SkinnedMesh) -> f32 {
+        assert_eq!(
+            self.vertex_count,
+            skin.vertex_count(),
+            "centres of another mesh"
+        );
+        let vertices = 0..self.vertex_count;
+        vertices.fold(0.0, |most: f32, vertex| {
+            most.max((skin.rest().position(vertex) - self.center(vertex)).norm())
+        })
+    }
+
     /// Moves `source` (the rest vertices of `skin`, or morphed ones) into `out`: `v′ = R(q) (v − p) + Σ wⱼ Mⱼ p`.
     ///
     /// q is the sum of the joints' quaternions, with signs as in [`dual_quaternion`](crate::dual_quaternion), and

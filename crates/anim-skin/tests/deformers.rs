@@ -7,9 +7,9 @@ use anim_geom::{Mesh, primitives, topology};
 use anim_math::lanes::Level;
 use anim_math::{Affine, Mat3, Quat, Transform, Vec3, quat};
 use anim_skin::{
-    Bulge, DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, Influences, Kernel,
-    LogMotions, Palette, PoseSpace, RegionMask, RotationCenterOptions, RotationCenters, SkinError,
-    SkinnedMesh, TangentBlocks, VertexBlocks,
+    Bulge, DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, Influences, JointBounds,
+    Kernel, LogMotions, Palette, PoseSpace, RegionMask, RotationCenterOptions, RotationCenters,
+    SkinError, SkinnedMesh, TangentBlocks, VertexBlocks,
 };
 use rayon::ThreadPoolBuilder;
 
@@ -297,14 +297,22 @@ fn instruction_sets_and_threads_change_no_bit() {
     let palette = turned(Vec3::new(0.6, 0.8, 0.0), 100.0);
     assert!(best.run(&palette) == baseline.run(&palette));
 
-    // More than two chunks of 16,384 vertices.
-    let large = Deformers::new(two_joints(&primitives::tube(0.5, 8.0, 100, 360)));
+    // More than a chunk of 8,192 vertices, and for centres more than two of 16,384.
+    let long = Deformers::new(two_joints(&primitives::tube(0.5, 4.0, 60, 140)));
+    let skin = two_joints(&primitives::tube(0.5, 8.0, 100, 330));
+    let centers = RotationCenters::new(&skin, &RotationCenterOptions::default());
+    let mut motions = DualPalette::new(2);
+    skin.dual_palette(&palette, &mut motions);
     let on = |threads| {
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .unwrap();
-        pool.install(|| large.run(&palette))
+        let mut out = VertexBlocks::new(skin.vertex_count());
+        pool.install(|| {
+            centers.deform(&skin, skin.rest(), &palette, &motions, &mut out);
+            (long.run(&palette), out)
+        })
     };
     assert!(on(1) == on(2));
 }
@@ -329,6 +337,76 @@ fn centres_of_a_straight_tube_lie_on_its_axis() {
         }
     }
     assert!(blended > 800);
+}
+
+#[test]
+fn joint_boxes_grown_by_twice_the_reach_hold_what_turns_about_centres() {
+    let deformers = cylinder();
+    let boxes = JointBounds::new(&deformers.skin, 0.0..=1.0);
+    let reach = deformers.centers.reach(&deformers.skin);
+    // Half a metre to the axis; where weights fade out, what resembles them lies nearer the middle, at most a metre along.
+    assert!((0.5..1.25_f32.sqrt()).contains(&reach), "{reach}");
+    for seed in 0..40 {
+        let palette = rigid_palette(2, seed);
+        let mut grown = boxes.bounds(&palette);
+        grown.min.add_scalar_mut(-2.0 * reach - 1e-5);
+        grown.max.add_scalar_mut(2.0 * reach + 1e-5);
+        let mut motions = DualPalette::new(2);
+        let mut out = VertexBlocks::new(deformers.skin.vertex_count());
+        deformers.skin.dual_palette(&palette, &mut motions);
+        let (skin, centers) = (&deformers.skin, &deformers.centers);
+        centers.deform(skin, skin.rest(), &palette, &motions, &mut out);
+        assert_eq!(grown.union(&out.bounds()), grown, "{seed}");
+    }
+}
+
+#[test]
+fn a_chain_that_twists_by_240_degrees_turns_ring_by_ring() {
+    let mesh = primitives::tube(0.5, 2.0, 16, 64);
+    // Hats of a metre about joints at -1, 0 and 1.
+    let weights = mesh.rest.positions.iter().flat_map(|p| {
+        let y = p.y.clamp(-1.0, 1.0);
+        [(-y).max(0.0), 1.0 - y.abs(), y.max(0.0)]
+    });
+    let influences = Influences {
+        per_vertex: 3,
+        joints: [0, 1, 2].repeat(mesh.vertex_count()),
+        weights: weights.collect(),
+    };
+    let deformers = Deformers::new(bind(&mesh, 3, &influences, &[]));
+    let mut palette = Palette::new(3);
+    for place in 0..3 {
+        let turn = quat::from_axis_angle(Vec3::y(), (120.0 * place as f32).to_radians());
+        palette.set(place, Transform::from_rotation(turn).into());
+    }
+    for name in ["dual", "center"] {
+        let surface = deformers.named(name, &palette);
+        let angle = |ring: usize| {
+            let place = surface.position(deformers.skin.vertex_from_source()[ring * 17] as usize);
+            assert!(
+                (place.xz().norm() - 0.5).abs() < 1e-5,
+                "{name} {ring}: {place}"
+            );
+            (-place.z).atan2(place.x)
+        };
+        let steps = (0..64).map(|ring| {
+            (angle(ring + 1) - angle(ring))
+                .to_degrees()
+                .rem_euclid(360.0)
+        });
+        let (mut sum, mut most) = (0.0, 0.0_f32);
+        for step in steps {
+            let step = if step > 359.9 { step - 360.0 } else { step };
+            sum += step;
+            most = most.max(step);
+        }
+        // 120° over sixteen rings are 7.5° a ring; the quaternions' chord runs up to sin(60°)/cos(60°)/(π/3) times as fast
+        // in its middle, 12.4°.
+        assert!(
+            (sum - 240.0).abs() < 0.1 && most < 12.5,
+            "{name}: {sum} {most}"
+        );
+    }
 }
 
 #[test]
