@@ -12,7 +12,11 @@ use anim_geom::{Mesh, Vertices};
 use anim_math::lanes::Level;
 use anim_math::{Affine, Transform, Vec3, quat};
 use anim_skeleton::{Globals, JointSpec, Skeleton};
-use anim_skin::{DualPalette, Influences, MorphTarget, Palette, SkinnedMesh, VertexBlocks};
+use anim_skin::{
+    DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, Influences, LogMotions,
+    MorphTarget, Palette, RegionMask, RotationCenterOptions, RotationCenters, SkinnedMesh,
+    TangentBlocks, VertexBlocks,
+};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 const LIMBS: usize = 10;
@@ -50,6 +54,18 @@ fn character() -> (Mesh, Influences) {
                     .joints
                     .extend([joint, joint + 1, other].map(|j| (first + j) as u16));
                 influences.weights.extend([1.0 - part, part, third]);
+            }
+        }
+    }
+    for limb in 0..LIMBS {
+        for ring in 0..RINGS - 1 {
+            for step in 0..AROUND {
+                let vertex = |ring: usize, step: usize| {
+                    ((limb * RINGS + ring) * AROUND + step % AROUND) as u32
+                };
+                let [a, b] = [vertex(ring, step), vertex(ring, step + 1)];
+                let [c, d] = [vertex(ring + 1, step), vertex(ring + 1, step + 1)];
+                mesh.triangles.extend([[a, c, b], [b, c, d]]);
             }
         }
     }
@@ -171,6 +187,70 @@ fn skin(criterion: &mut Criterion) {
             bencher.iter(|| skin.dual_quaternion(skin.rest(), black_box(motions), &mut out));
         });
     }
+    let centers = RotationCenters::new(&tubes, &RotationCenterOptions::default());
+    let cases = [
+        ("rotation_center/10k", tubes.clone(), &palette, &motions),
+        (
+            "rotation_center_baseline/10k",
+            tubes.clone().with_level(Level::baseline()),
+            &palette,
+            &motions,
+        ),
+        (
+            "rotation_center_stretched/10k",
+            tubes.clone(),
+            &stretched,
+            &stretched_motions,
+        ),
+    ];
+    for (name, skin, palette, motions) in &cases {
+        group.bench_function(*name, |bencher| {
+            let deform = |out: &mut _| centers.deform(skin, skin.rest(), palette, motions, out);
+            bencher.iter(|| deform(black_box(&mut out)));
+        });
+    }
+    let mask = RegionMask::new(&tubes, &vec![0.5; VERTICES]).unwrap();
+    group.bench_function("dual_quaternion_blended/10k", |bencher| {
+        bencher.iter(|| {
+            tubes.dual_quaternion_blended(
+                tubes.rest(),
+                black_box(&palette),
+                &motions,
+                &mask,
+                &mut out,
+            );
+        });
+    });
+    let mut logs = LogMotions::new(JOINTS);
+    logs.set(&motions);
+    group.bench_function("log_blend/10k", |bencher| {
+        bencher.iter(|| tubes.log_blend(tubes.rest(), black_box(&motions), &logs, &mut out));
+    });
+    group.bench_function("spherical_blend/10k", |bencher| {
+        bencher.iter(|| tubes.spherical_blend(tubes.rest(), black_box(&motions), &mut out));
+    });
+    group.bench_function("trs_blend/10k", |bencher| {
+        bencher.iter(|| tubes.trs_blend(tubes.rest(), black_box(&motions), &mut out));
+    });
+    let mush = DeltaMush::new(&tubes, &DeltaMushOptions::default());
+    let mut scratch = DeltaMushScratch::default();
+    group.bench_function("delta_mush/10k", |bencher| {
+        bencher.iter(|| mush.deform(black_box(tubes.rest()), &mut scratch, &mut out));
+    });
+    #[cfg(feature = "solve")]
+    {
+        let options = anim_skin::DirectDeltaMushOptions::default();
+        let mush = anim_skin::DirectDeltaMush::new(&tubes, &options).unwrap();
+        group.bench_function("direct_delta_mush/10k", |bencher| {
+            bencher.iter(|| mush.deform(tubes.rest(), black_box(&palette), &motions, &mut out));
+        });
+    }
+    let tangents = TangentBlocks::new(&tubes, &[[0.0, 1.0, 0.0, 1.0]; VERTICES]).unwrap();
+    let mut moved = tangents.clone();
+    tubes.linear(tubes.rest(), &palette, &mut out);
+    group.bench_function("tangents/10k", |bencher| {
+        bencher.iter(|| tubes.tangents(&tangents, black_box(&palette), &out, &mut moved));
+    });
     for (name, weight) in [("morph/10k", 0.5), ("morph_at_rest/10k", 0.0)] {
         let weights = [weight; 52];
         group.bench_function(name, |bencher| {

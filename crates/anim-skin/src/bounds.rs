@@ -5,7 +5,8 @@
 //! the whole mesh, for the price of a matrix a joint and before any vertex is skinned: for culling, shadows and picking. Once
 //! vertices are there, [`VertexBlocks::bounds`] is exact.
 //!
-//! Dual quaternions swing vertices along arcs that bulge out of such boxes; use the exact bounds there.
+//! Dual quaternions swing vertices along arcs that bulge out of such boxes; use the exact bounds there. For centres of
+//! rotation the boxes may be grown by twice their [`reach`](crate::RotationCenters::reach).
 //!
 //! ```
 //! # use anim_geom::{Mesh, Vertices};

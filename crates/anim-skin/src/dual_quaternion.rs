@@ -46,7 +46,7 @@ use rayon::prelude::*;
 use crate::dual_palette::MotionSlot;
 use crate::linear::{blend, cofactors, product};
 use crate::skin_blocks::{SkinBlocks, WeightLanes};
-use crate::vectors::{self, Vectors, cross, dot, resized_or};
+use crate::vectors::{self, Vectors, cross, dot, resized_or, turned};
 use crate::{DualPalette, SkinnedMesh, VertexBlock, VertexBlocks};
 
 /// Blocks that one task skins: 16,384 vertices, some 50 µs.
@@ -54,9 +54,6 @@ const CHUNK: usize = 2048;
 
 /// cos 45°, rounded up: quaternions within that angle of one have no obtuse angle among themselves.
 const CONE: f32 = 0.7072;
-
-/// Eight dual quaternions: x, y, z, w of the real parts, then of the dual parts.
-type Motions<S> = [f32x8<S>; 8];
 
 impl SkinnedMesh {
     /// Dual quaternion skinning of `source` (the rest vertices, or morphed ones) into `out`; O(V · joints per block).
@@ -95,7 +92,7 @@ impl SkinnedMesh {
     }
 
     /// Skins blocks from `first` on.
-    fn dual_quaternion_chunk(
+    pub(crate) fn dual_quaternion_chunk(
         &self,
         first: usize,
         source: &[VertexBlock],
@@ -135,7 +132,7 @@ fn move_blocks<S: Simd, const STRETCH: bool>(
         }
 
         let [rx, ry, rz, rw, dx, dy, dz, dw] =
-            blend_motions(simd, joints, weights, &palette.motions);
+            blend_motions::<_, 8>(simd, joints, weights, &palette.motions);
         let (real, dual) = ([rx, ry, rz], [dx, dy, dz]);
         // With v = imag r and d = imag d, all over |r|²: x′ = x + 2 (v × (v × x + r_w x + d) + r_w d − d_w v).
         let twice = two / (dot(real, real) + rw * rw);
@@ -153,25 +150,14 @@ fn move_blocks<S: Simd, const STRETCH: bool>(
         ];
         vectors::store([moved[0] * mirror, moved[1], moved[2]], &mut out.position);
 
-        let bent = cross(real, normal);
-        let bent = [
-            bent[0] + rw * normal[0],
-            bent[1] + rw * normal[1],
-            bent[2] + rw * normal[2],
-        ];
-        let bent = cross(real, bent);
-        let turned = [
-            normal[0] + twice * bent[0],
-            normal[1] + twice * bent[1],
-            normal[2] + twice * bent[2],
-        ];
+        let turned = turned(normal, real, rw, twice);
         vectors::store([turned[0] * mirror, turned[1], turned[2]], &mut out.normal);
     }
 }
 
 /// True if any of some joints has its flag set.
 #[inline(always)]
-fn any_of(joints: &[u16], flags: &[bool]) -> bool {
+pub(crate) fn any_of(joints: &[u16], flags: &[bool]) -> bool {
     let mut any = false;
     for joint in joints {
         any |= flags[usize::from(*joint)];
@@ -201,17 +187,17 @@ fn stretch<S: Simd>(
     ]
 }
 
-/// The weighted sums of motions, not yet unit, one a lane.
+/// The weighted sums of motions, not yet unit, one a lane: x, y, z, w of the real parts (N = 4), then of the dual ones (8).
 ///
 /// The real part is never shorter than the largest weight, since no other motion counts against the heaviest.
 #[inline(always)]
-fn blend_motions<S: Simd>(
+pub(crate) fn blend_motions<S: Simd, const N: usize>(
     simd: S,
     joints: &[u16],
     block_weights: &[WeightLanes],
     motions: &[MotionSlot],
-) -> Motions<S> {
-    let mut sums = [f32x8::splat(simd, 0.0); 8];
+) -> [f32x8<S>; N] {
+    let mut sums = [f32x8::splat(simd, 0.0); N];
     let mut influences = joints.iter().zip(block_weights);
     let Some((first, first_weights)) = influences.next() else {
         return sums;
@@ -239,12 +225,12 @@ fn blend_motions<S: Simd>(
 
 /// [`blend_motions`] for motions that lie far apart: in each lane the heaviest joint gives the signs.
 #[inline(always)]
-fn blend_pivoted<S: Simd>(
+fn blend_pivoted<S: Simd, const N: usize>(
     simd: S,
     joints: &[u16],
     weights: &[WeightLanes],
     motions: &[MotionSlot],
-) -> Motions<S> {
+) -> [f32x8<S>; N] {
     let zero = f32x8::splat(simd, 0.0);
     let mut pivot = [zero; 4];
     let mut heaviest = zero;
@@ -257,7 +243,7 @@ fn blend_pivoted<S: Simd>(
             *part = simd.select_f32x8(heavier, f32x8::splat(simd, *value), *part);
         }
     }
-    let mut sums = [zero; 8];
+    let mut sums = [zero; N];
     for (joint, weights) in joints.iter().zip(weights) {
         let motion = &motions[usize::from(*joint)].0;
         let weights = f32x8::from_slice(simd, &weights.0);

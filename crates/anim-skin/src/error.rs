@@ -169,4 +169,26 @@ pub enum SkinError {
         /// What is wrong there.
         what: &'static str,
     },
+    /// A pose, or the joint weights that come after the poses, has not one entry a joint.
+    #[error("pose {pose}: {found} rotations for {joint_count} joints")]
+    PoseCount {
+        /// Index of the pose; the number of poses for the joint weights.
+        pose: usize,
+        /// Its length.
+        found: usize,
+        /// Number of joints of the rest pose.
+        joint_count: usize,
+    },
+    /// Two poses are the same, so that no weights can tell them apart.
+    #[error("pose {pose} is the same as {}", other_pose(*other))]
+    SamePose {
+        /// Index of the later pose.
+        pose: usize,
+        /// Index of the earlier one; `None` is the rest pose.
+        other: Option<usize>,
+    },
+}
+
+fn other_pose(other: Option<usize>) -> String {
+    other.map_or_else(|| "the rest pose".to_owned(), |pose| format!("pose {pose}"))
 }

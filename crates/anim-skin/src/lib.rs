@@ -5,7 +5,8 @@
 //!
 //! One frame is three calls, none of which allocates: [`SkinnedMesh::morph`] displaces the rest vertices,
 //! [`SkinnedMesh::palette`] turns a pose into `model_from_bind` matrices, [`SkinnedMesh::linear`] moves the vertices. Where
-//! joints twist, [`SkinnedMesh::dual_palette`] and [`SkinnedMesh::dual_quaternion`] take the place of the last.
+//! joints twist, [`SkinnedMesh::dual_palette`] and [`SkinnedMesh::dual_quaternion`] take the place of the last,
+//! or one of [`rotation_center`], [`delta_mush`] and the other deformers of this crate.
 //! All work in model space: a character a kilometre from the origin is as exact as one at it.
 //!
 //! ```
@@ -33,27 +34,49 @@
 //! ```
 
 pub mod bounds;
+pub mod bulge;
+pub mod delta_mush;
+#[cfg(feature = "solve")]
+pub mod direct_delta_mush;
 pub mod dual_palette;
 pub mod dual_quaternion;
 mod error;
 pub mod influences;
 pub mod linear;
+pub mod log_blend;
 pub mod morph;
 pub mod palette;
+pub mod pose_space;
+pub mod region_mask;
+mod rigid_blend;
+pub mod rotation_center;
 mod skin_blocks;
 pub mod skinned_mesh;
+pub mod spherical_blend;
+mod surface_graph;
+pub mod tangents;
+pub mod trs_blend;
 mod vectors;
 pub mod vertex_blocks;
 pub mod weight_rows;
 pub mod weights;
 
 pub use bounds::{Aabb, JointBounds};
+pub use bulge::Bulge;
+pub use delta_mush::{DeltaMush, DeltaMushOptions, DeltaMushScratch};
+#[cfg(feature = "solve")]
+pub use direct_delta_mush::{DirectDeltaMush, DirectDeltaMushOptions};
 pub use dual_palette::DualPalette;
 pub use error::SkinError;
 pub use influences::Influences;
+pub use log_blend::LogMotions;
 pub use morph::MorphTarget;
 pub use palette::Palette;
+pub use pose_space::{Kernel, PoseSpace};
+pub use region_mask::RegionMask;
+pub use rotation_center::{RotationCenterOptions, RotationCenters};
 pub use skinned_mesh::SkinnedMesh;
+pub use tangents::TangentBlocks;
 pub use vertex_blocks::{VertexBlock, VertexBlocks};
 pub use weight_rows::{WeightFault, WeightReport};
 pub use weights::SkinWeights;

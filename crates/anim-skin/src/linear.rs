@@ -31,12 +31,13 @@
 //! ```
 
 use anim_geom::chunks;
-use anim_math::Vec3;
 use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, SimdFloat, dispatch, f32x8};
+use anim_math::{Affine, Vec3};
 use anim_skeleton::globals::GlobalSlot;
 use rayon::prelude::*;
 
 use crate::palette::kind;
+use crate::rigid_blend::mean_matrix;
 use crate::skin_blocks::{SkinBlocks, WeightLanes};
 use crate::vectors::{self, Vectors, cross, dot, resized_or};
 use crate::{Palette, SkinnedMesh, VertexBlock, VertexBlocks};
@@ -104,7 +105,7 @@ impl SkinnedMesh {
     }
 
     /// Skins blocks from `first` on.
-    fn linear_chunk(
+    pub(crate) fn linear_chunk(
         &self,
         first: usize,
         source: &[VertexBlock],
@@ -187,6 +188,19 @@ pub(crate) fn blend<S: Simd>(
         }
     }
     sums
+}
+
+/// Σ wⱼ Mⱼ of one vertex, block order.
+pub(crate) fn lane_matrix(blocks: &SkinBlocks, palette: &Palette, vertex: usize) -> Affine {
+    let (start, ends) = blocks.ends_from(vertex / LANES);
+    let entries = start..ends[0];
+    let weights = blocks.weights()[entries.clone()].iter();
+    let weights = weights.map(|weights| weights.0[vertex % LANES]);
+    let joints = blocks.joints()[entries].iter();
+    mean_matrix(
+        joints.map(|joint| usize::from(*joint)).zip(weights),
+        |joint| palette.get(joint),
+    )
 }
 
 /// The union of the kinds of some of a palette's matrices.

@@ -47,6 +47,33 @@ pub(crate) fn scale<S: Simd>(vectors: Vectors<S>, factor: f32x8<S>) -> Vectors<S
     ]
 }
 
+#[inline(always)]
+pub(crate) fn difference<S: Simd>(a: Vectors<S>, b: Vectors<S>) -> Vectors<S> {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// `vectors` turned by quaternions of any length |q|, `imag` and `real`, with `twice` = 2 / |q|².
+#[inline(always)]
+pub(crate) fn turned<S: Simd>(
+    vectors: Vectors<S>,
+    imag: Vectors<S>,
+    real: f32x8<S>,
+    twice: f32x8<S>,
+) -> Vectors<S> {
+    let bent = cross(imag, vectors);
+    let bent = [
+        bent[0] + real * vectors[0],
+        bent[1] + real * vectors[1],
+        bent[2] + real * vectors[2],
+    ];
+    let bent = cross(imag, bent);
+    [
+        vectors[0] + twice * bent[0],
+        vectors[1] + twice * bent[1],
+        vectors[2] + twice * bent[2],
+    ]
+}
+
 /// `vectors` with the length (and sign) `length`, or `otherwise` where they are too short to have a direction.
 #[inline(always)]
 pub(crate) fn resized_or<S: Simd>(

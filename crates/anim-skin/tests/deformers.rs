@@ -1,0 +1,747 @@
+//! All deformers side by side: volumes, rigid motions, normals, and the same bits everywhere.
+#![allow(clippy::unwrap_used, reason = "a helper may fail as its test may")]
+
+mod common;
+
+use anim_geom::{Mesh, primitives, topology};
+use anim_math::lanes::Level;
+use anim_math::{Affine, Mat3, Quat, Transform, Vec3, quat};
+use anim_skin::{
+    Bulge, DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, Influences, JointBounds,
+    Kernel, LogMotions, Palette, PoseSpace, RegionMask, RotationCenterOptions, RotationCenters,
+    SkinError, SkinnedMesh, TangentBlocks, VertexBlocks,
+};
+use rayon::ThreadPoolBuilder;
+
+use common::{bind, rigid_palette};
+
+/// Everything a frame needs, for one mesh.
+struct Deformers {
+    skin: SkinnedMesh,
+    centers: RotationCenters,
+    mask: RegionMask,
+    mush: DeltaMush,
+    #[cfg(feature = "solve")]
+    direct: anim_skin::DirectDeltaMush,
+}
+
+impl Deformers {
+    fn new(skin: SkinnedMesh) -> Self {
+        let factors: Vec<f32> = (0..skin.vertex_count())
+            .map(|v| (v % 3) as f32 / 2.0)
+            .collect();
+        Self {
+            centers: RotationCenters::new(&skin, &RotationCenterOptions::default()),
+            mask: RegionMask::new(&skin, &factors).unwrap(),
+            mush: DeltaMush::new(&skin, &DeltaMushOptions::default()),
+            #[cfg(feature = "solve")]
+            direct: anim_skin::DirectDeltaMush::new(&skin, &Default::default()).unwrap(),
+            skin,
+        }
+    }
+
+    fn run(&self, palette: &Palette) -> Vec<(&'static str, VertexBlocks)> {
+        let skin = &self.skin;
+        let source = skin.rest();
+        let motions = &mut DualPalette::new(palette.len());
+        skin.dual_palette(palette, motions);
+        let mut results = Vec::new();
+        let mut add = |name, deform: &dyn Fn(&mut VertexBlocks)| {
+            let mut out = VertexBlocks::new(skin.vertex_count());
+            deform(&mut out);
+            results.push((name, out));
+        };
+        add("linear", &|out| skin.linear(source, palette, out));
+        add("dual", &|out| skin.dual_quaternion(source, motions, out));
+        add("center", &|out| {
+            self.centers.deform(skin, source, palette, motions, out)
+        });
+        add("blended", &|out| {
+            skin.dual_quaternion_blended(source, palette, motions, &self.mask, out);
+        });
+        add("trs", &|out| skin.trs_blend(source, motions, out));
+        add("spherical", &|out| {
+            skin.spherical_blend(source, motions, out)
+        });
+        add("log", &|out| {
+            let mut logs = LogMotions::new(palette.len());
+            logs.set(motions);
+            skin.log_blend(source, motions, &logs, out);
+        });
+        add("mush", &|out| {
+            let mut base = VertexBlocks::new(skin.vertex_count());
+            skin.linear(source, palette, &mut base);
+            self.mush
+                .deform(&base, &mut DeltaMushScratch::default(), out);
+        });
+        #[cfg(feature = "solve")]
+        add("direct", &|out| {
+            self.direct.deform(source, palette, motions, out)
+        });
+        results
+    }
+
+    fn named(&self, name: &str, palette: &Palette) -> VertexBlocks {
+        let mut results = self.run(palette).into_iter();
+        results.find(|result| result.0 == name).unwrap().1
+    }
+}
+
+/// Two joints at the origin, whose weights pass over in |y| < 1 by a smooth step.
+fn two_joints(mesh: &Mesh) -> SkinnedMesh {
+    let weights = mesh.rest.positions.iter().flat_map(|p| {
+        let s = (0.5 + 0.5 * p.y).clamp(0.0, 1.0);
+        let s = s * s * (3.0 - 2.0 * s);
+        [1.0 - s, s]
+    });
+    let influences = Influences {
+        per_vertex: 2,
+        joints: [0, 1].repeat(mesh.vertex_count()),
+        weights: weights.collect(),
+    };
+    bind(mesh, 2, &influences, &[])
+}
+
+fn turned(axis: Vec3, degrees: f32) -> Palette {
+    let mut palette = Palette::new(2);
+    let turn = quat::from_axis_angle(axis, degrees.to_radians());
+    palette.set(1, Transform::from_rotation(turn).into());
+    palette
+}
+
+fn volume(skin: &SkinnedMesh, surface: &VertexBlocks) -> f64 {
+    let triangles = skin.triangles().iter().map(|corners| {
+        let [a, b, c] = corners.map(|v| surface.position(v as usize).cast::<f64>());
+        a.dot(&b.cross(&c)) / 6.0
+    });
+    triangles.sum()
+}
+
+fn distance(a: &VertexBlocks, b: &VertexBlocks) -> f32 {
+    let vertices = 0..a.len();
+    vertices.fold(0.0, |most, v| {
+        most.max((a.position(v) - b.position(v)).norm())
+    })
+}
+
+fn moved(motion: &Affine, blocks: &VertexBlocks) -> VertexBlocks {
+    let mut out = blocks.clone();
+    for vertex in 0..out.len() {
+        out.set_position(vertex, motion.transform_point(blocks.position(vertex)));
+        out.set_normal(vertex, motion.transform_vector(blocks.normal(vertex)));
+    }
+    out
+}
+
+fn cylinder() -> Deformers {
+    Deformers::new(two_joints(&primitives::cylinder(0.5, 2.0, 32, 64)))
+}
+
+#[test]
+fn a_twist_keeps_the_radius_in_the_middle_unless_blended_linearly() {
+    let deformers = cylinder();
+    let middle: Vec<usize> = (0..deformers.skin.vertex_count())
+        .filter(|v| deformers.skin.rest().position(*v).y.abs() < 1e-6)
+        .collect();
+    assert_eq!(middle.len(), 33);
+    for (degrees, linear) in [
+        (45.0, 0.923_88),
+        (90.0, std::f32::consts::FRAC_1_SQRT_2),
+        (135.0, 0.382_683),
+        (179.0, 0.008_727),
+    ] {
+        let palette = turned(Vec3::y(), degrees);
+        for (name, expected) in [
+            ("linear", linear),
+            ("dual", 1.0),
+            ("center", 1.0),
+            ("spherical", 1.0),
+            ("log", 1.0),
+        ] {
+            let surface = deformers.named(name, &palette);
+            for vertex in &middle {
+                let radius = surface.position(*vertex).xz().norm() / 0.5;
+                // The expected values have six digits; centres lie on the axis to the rounding of their means.
+                assert!(
+                    (radius - expected).abs() < 4e-6,
+                    "{name} {degrees}: {radius}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn twists_and_bends_keep_the_volumes_of_the_table() {
+    let deformers = cylinder();
+    let rest = volume(&deformers.skin, deformers.skin.rest());
+    let axes = [Vec3::y(), Vec3::z()];
+    // Bends by half a turn are taken a little short of it, where the way round is not a matter of rounding.
+    let table = [
+        ("linear", [[0.8707, 0.7425], [0.9354, 0.8898]], 179.99),
+        ("dual", [[0.9989, 0.9973], [0.9996, 0.9991]], 179.99),
+        ("center", [[0.9989, 0.9973], [0.9957, 0.9812]], 179.99),
+    ];
+    for (name, [twist, bend], half_turn) in table {
+        let cases = [
+            (axes[0], 90.0, twist[0]),
+            (axes[0], half_turn, twist[1]),
+            (axes[1], 90.0, bend[0]),
+            (axes[1], 135.0, bend[1]),
+        ];
+        for (axis, degrees, expected) in cases {
+            let surface = deformers.named(name, &turned(axis, degrees));
+            let found = volume(&deformers.skin, &surface) / rest;
+            // The table has four digits of a mesh whose quads are split the other way: facets of 1/32 of a turn and of 1/16
+            // of a radius differ by the square of that between the two diagonals.
+            assert!(
+                (found - expected).abs() < 1e-3,
+                "{name} {degrees} about {axis:?}: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_motion_changes_nothing() {
+    let deformers = cylinder();
+    for (name, surface) in deformers.run(&Palette::new(2)) {
+        assert!(distance(&surface, deformers.skin.rest()) < 1e-6, "{name}");
+    }
+}
+
+#[test]
+fn one_motion_of_all_joints_is_that_motion() {
+    let deformers = cylinder();
+    let motion = rigid_palette(1, 5).get(0);
+    let mut palette = Palette::new(2);
+    (0..2).for_each(|place| palette.set(place, motion));
+    let expected = moved(&motion, deformers.skin.rest());
+    for (name, surface) in deformers.run(&palette) {
+        // Some ten roundings of coordinates up to 4.
+        assert!(distance(&surface, &expected) < 5e-6, "{name}");
+        for vertex in 0..surface.len() {
+            let error = (surface.normal(vertex) - expected.normal(vertex)).norm();
+            assert!(error < 1e-5, "{name} {vertex}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_motion_after_a_pose_moves_the_result() {
+    let deformers = cylinder();
+    let motion = rigid_palette(1, 6).get(0);
+    let palette = turned(Vec3::new(0.6, 0.8, 0.0), 70.0);
+    let mut after = Palette::new(2);
+    (0..2).for_each(|place| after.set(place, motion * palette.get(place)));
+    let results = deformers
+        .run(&palette)
+        .into_iter()
+        .zip(deformers.run(&after));
+    for ((name, before), (_, after)) in results {
+        let error = distance(&after, &moved(&motion, &before));
+        // Logarithms depend on the frame they are taken in.
+        assert_eq!(error < 1e-5, name != "log", "{name}: {error}");
+    }
+}
+
+#[test]
+fn uneven_scale_of_one_joint_turns_normals_by_the_cofactors() {
+    let mesh = primitives::sphere(1.0, 16, 12);
+    let deformers = Deformers::new(bind(&mesh, 1, &Influences::rigid(mesh.vertex_count()), &[]));
+    for sign in [1.0, -1.0] {
+        let scale = Vec3::new(sign, 3.0, 0.5);
+        let mut palette = Palette::new(1);
+        let turn = quat::from_axis_angle(Vec3::new(0.0, 0.6, 0.8), 1.0);
+        let linear = turn.to_rotation_matrix().matrix() * Mat3::from_diagonal(&scale);
+        palette.set(
+            0,
+            Affine {
+                linear,
+                ..Affine::IDENTITY
+            },
+        );
+        for name in [
+            "linear",
+            "dual",
+            "center",
+            "blended",
+            "trs",
+            "spherical",
+            "log",
+        ] {
+            let surface = deformers.named(name, &palette);
+            for vertex in 0..surface.len() {
+                let rest = deformers.skin.rest().normal(vertex);
+                let expected = (turn * rest.component_div(&scale)).normalize();
+                // Eight roundings, and the rotation found to 1e-6.
+                let error = (surface.normal(vertex) - expected).norm();
+                assert!(error < 1e-5, "{name} {vertex}: {error}");
+                let place = linear * deformers.skin.rest().position(vertex);
+                assert!(
+                    (surface.position(vertex) - place).norm() < 1e-5,
+                    "{name} {vertex}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn instruction_sets_and_threads_change_no_bit() {
+    let best = cylinder();
+    let baseline = Deformers {
+        skin: best.skin.clone().with_level(Level::baseline()),
+        ..cylinder()
+    };
+    let palette = turned(Vec3::new(0.6, 0.8, 0.0), 100.0);
+    assert!(best.run(&palette) == baseline.run(&palette));
+
+    // More than a chunk of 8,192 vertices, and for centres more than two of 16,384.
+    let long = Deformers::new(two_joints(&primitives::tube(0.5, 4.0, 60, 140)));
+    let skin = two_joints(&primitives::tube(0.5, 8.0, 100, 330));
+    let centers = RotationCenters::new(&skin, &RotationCenterOptions::default());
+    let mut motions = DualPalette::new(2);
+    skin.dual_palette(&palette, &mut motions);
+    let on = |threads| {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let mut out = VertexBlocks::new(skin.vertex_count());
+        pool.install(|| {
+            centers.deform(&skin, skin.rest(), &palette, &motions, &mut out);
+            (long.run(&palette), out)
+        })
+    };
+    assert!(on(1) == on(2));
+}
+
+#[test]
+fn centres_of_a_straight_tube_lie_on_its_axis() {
+    let deformers = cylinder();
+    let rest = deformers.skin.rest();
+    let mut blended = 0;
+    for vertex in 0..rest.len() {
+        let (center, place) = (deformers.centers.center(vertex), rest.position(vertex));
+        if place.y.abs() < 0.8 {
+            blended += 1;
+            assert!(center.xz().norm() < 1e-5, "{center}");
+            // Similar weights reach some rings of 1/16 to both sides, farther where they change slowly.
+            assert!(
+                (center.y - place.y).abs() < 2.0 / 16.0,
+                "{center} of {place}"
+            );
+        } else if place.y.abs() > 1.0 {
+            assert_eq!(center, place);
+        }
+    }
+    assert!(blended > 800);
+}
+
+#[test]
+fn joint_boxes_grown_by_twice_the_reach_hold_what_turns_about_centres() {
+    let deformers = cylinder();
+    let boxes = JointBounds::new(&deformers.skin, 0.0..=1.0);
+    let reach = deformers.centers.reach(&deformers.skin);
+    // Half a metre to the axis; where weights fade out, what resembles them lies nearer the middle, at most a metre along.
+    assert!((0.5..1.25_f32.sqrt()).contains(&reach), "{reach}");
+    for seed in 0..40 {
+        let palette = rigid_palette(2, seed);
+        let mut grown = boxes.bounds(&palette);
+        grown.min.add_scalar_mut(-2.0 * reach - 1e-5);
+        grown.max.add_scalar_mut(2.0 * reach + 1e-5);
+        let mut motions = DualPalette::new(2);
+        let mut out = VertexBlocks::new(deformers.skin.vertex_count());
+        deformers.skin.dual_palette(&palette, &mut motions);
+        let (skin, centers) = (&deformers.skin, &deformers.centers);
+        centers.deform(skin, skin.rest(), &palette, &motions, &mut out);
+        assert_eq!(grown.union(&out.bounds()), grown, "{seed}");
+    }
+}
+
+#[test]
+fn a_chain_that_twists_by_240_degrees_turns_ring_by_ring() {
+    let mesh = primitives::tube(0.5, 2.0, 16, 64);
+    // Hats of a metre about joints at -1, 0 and 1.
+    let weights = mesh.rest.positions.iter().flat_map(|p| {
+        let y = p.y.clamp(-1.0, 1.0);
+        [(-y).max(0.0), 1.0 - y.abs(), y.max(0.0)]
+    });
+    let influences = Influences {
+        per_vertex: 3,
+        joints: [0, 1, 2].repeat(mesh.vertex_count()),
+        weights: weights.collect(),
+    };
+    let deformers = Deformers::new(bind(&mesh, 3, &influences, &[]));
+    let mut palette = Palette::new(3);
+    for place in 0..3 {
+        let turn = quat::from_axis_angle(Vec3::y(), (120.0 * place as f32).to_radians());
+        palette.set(place, Transform::from_rotation(turn).into());
+    }
+    for name in ["dual", "center"] {
+        let surface = deformers.named(name, &palette);
+        let angle = |ring: usize| {
+            let place = surface.position(deformers.skin.vertex_from_source()[ring * 17] as usize);
+            assert!(
+                (place.xz().norm() - 0.5).abs() < 1e-5,
+                "{name} {ring}: {place}"
+            );
+            (-place.z).atan2(place.x)
+        };
+        let steps = (0..64).map(|ring| {
+            (angle(ring + 1) - angle(ring))
+                .to_degrees()
+                .rem_euclid(360.0)
+        });
+        let (mut sum, mut most) = (0.0, 0.0_f32);
+        for step in steps {
+            let step = if step > 359.9 { step - 360.0 } else { step };
+            sum += step;
+            most = most.max(step);
+        }
+        // 120° over sixteen rings are 7.5° a ring; the quaternions' chord runs up to sin(60°)/cos(60°)/(π/3) times as fast
+        // in its middle, 12.4°.
+        assert!(
+            (sum - 240.0).abs() < 0.1 && most < 12.5,
+            "{name}: {sum} {most}"
+        );
+    }
+}
+
+#[test]
+fn grouped_and_clustered_centres_are_those_of_all_triangles() {
+    let deformers = cylinder();
+    let (skin, centers) = (&deformers.skin, &deformers.centers);
+    let exact = RotationCenterOptions {
+        cluster: 0.0,
+        ..RotationCenterOptions::default()
+    };
+    let exact = RotationCenters::new(skin, &exact);
+    // The definition, over every triangle in the order of the mesh.
+    let weight = |v: u32| {
+        let s = (0.5 + 0.5 * f64::from(skin.rest().position(v as usize).y)).clamp(0.0, 1.0);
+        s * s * (3.0 - 2.0 * s)
+    };
+    for vertex in (0..skin.vertex_count() as u32).step_by(37) {
+        let w = weight(vertex);
+        if !(0.01..0.99).contains(&w) {
+            continue;
+        }
+        let (mut sum, mut mass) = (anim_math::nalgebra::Vector3::zeros(), 0.0);
+        for corners in skin.triangles() {
+            let t = corners.map(weight).iter().sum::<f64>() / 3.0;
+            let [a, b, c] = corners.map(|v| skin.rest().position(v as usize).cast::<f64>());
+            let apart = (w * (1.0 - t) - (1.0 - w) * t) / 0.1;
+            let share = w
+                * (1.0 - w)
+                * t
+                * (1.0 - t)
+                * (-apart * apart).exp()
+                * (b - a).cross(&(c - a)).norm();
+            sum += (a + b + c) / 3.0 * share;
+            mass += share;
+        }
+        let found = exact.center(vertex as usize).cast::<f64>();
+        // Weights are stored in f32: 1e-7 over a falloff of 0.1.
+        assert!((found - sum / mass).norm() < 1e-5, "{vertex}");
+        // Cells of a tenth of the falloff move a centre by less than half a ring.
+        let clustered = centers.center(vertex as usize).cast::<f64>();
+        assert!((clustered - found).norm() < 0.02, "{vertex}");
+    }
+}
+
+#[test]
+fn delta_mush_opens_no_seam_and_smooths_rigid_weights() {
+    let mesh = primitives::cylinder(0.5, 2.0, 32, 64);
+    let influences = Influences {
+        per_vertex: 1,
+        joints: mesh
+            .rest
+            .positions
+            .iter()
+            .map(|p| u16::from(p.y > 0.0))
+            .collect(),
+        weights: vec![1.0; mesh.vertex_count()],
+    };
+    let deformers = Deformers::new(bind(&mesh, 2, &influences, &[]));
+    let palette = turned(Vec3::y(), 60.0);
+    let rest = deformers.skin.rest();
+    let on_side = |v: &u32| rest.position(*v as usize).y.abs() < 1.5;
+    let longest = |surface: &VertexBlocks| {
+        let triangles = deformers.skin.triangles().iter();
+        let edges = triangles
+            .filter(|corners| corners.iter().all(on_side))
+            .flat_map(|[a, b, c]| [(*a, *b), (*b, *c), (*c, *a)]);
+        edges
+            .map(|(a, b)| (surface.position(a as usize) - surface.position(b as usize)).norm())
+            .fold(0.0, f32::max)
+    };
+    let positions: Vec<Vec3> = (0..rest.len()).map(|v| rest.position(v)).collect();
+    let welded = topology::weld(&positions);
+    let linear = longest(&deformers.named("linear", &palette));
+    let smoothers: &[&str] = if cfg!(feature = "solve") {
+        &["mush", "direct"]
+    } else {
+        &["mush"]
+    };
+    for name in smoothers {
+        let surface = deformers.named(name, &palette);
+        // Sixty degrees over one ring are 0.5 m, over the eight or so that smoothing reaches less than half of that.
+        assert!(
+            longest(&surface) < 0.6 * linear,
+            "{name}: {} {linear}",
+            longest(&surface)
+        );
+        for (vertex, first) in welded.iter().enumerate() {
+            let gap = surface.position(vertex) - surface.position(*first as usize);
+            assert!(gap.norm() < 1e-6, "{name}");
+        }
+    }
+}
+
+#[cfg(feature = "solve")]
+#[test]
+fn direct_delta_mush_weights_sum_to_one_on_an_irregular_mesh() {
+    use anim_skin::{DirectDeltaMush, DirectDeltaMushOptions};
+    // Poles of valence 12 among vertices of valence 6, and two parts.
+    let mut mesh = primitives::sphere(1.0, 12, 9);
+    let first = mesh.vertex_count() as u32;
+    let other = primitives::cuboid(Vec3::new(0.3, 0.5, 0.7));
+    mesh.rest.positions.extend(other.rest.positions);
+    mesh.rest.normals.extend(other.rest.normals);
+    mesh.uvs.clear();
+    mesh.triangles.extend(
+        other
+            .triangles
+            .iter()
+            .map(|corners| corners.map(|v| v + first)),
+    );
+    let skin = two_joints(&mesh);
+    for translation in [0.0, 0.8] {
+        let options = DirectDeltaMushOptions {
+            steps: 20,
+            translation,
+            ..Default::default()
+        };
+        let mush = DirectDeltaMush::new(&skin, &options).unwrap();
+        assert!(mush.sum_error() < 1e-12, "{}", mush.sum_error());
+    }
+}
+
+#[cfg(feature = "solve")]
+#[test]
+fn a_hinge_of_two_triangles_at_rest_stays_at_rest() {
+    use anim_skin::{DirectDeltaMush, DirectDeltaMushOptions};
+    let mesh = Mesh {
+        rest: anim_geom::Vertices {
+            positions: vec![Vec3::zeros(), Vec3::y(), Vec3::x(), -Vec3::x()],
+            normals: vec![Vec3::z(); 4],
+        },
+        triangles: vec![[0, 2, 1], [0, 1, 3]],
+        ..Mesh::default()
+    };
+    let influences = Influences {
+        per_vertex: 1,
+        joints: vec![0, 0, 0, 1],
+        weights: vec![1.0; 4],
+    };
+    let skin = bind(&mesh, 2, &influences, &[]);
+    let mush = DirectDeltaMush::new(&skin, &DirectDeltaMushOptions::default()).unwrap();
+    let mut out = VertexBlocks::new(4);
+    mush.deform(
+        skin.rest(),
+        &Palette::new(2),
+        &DualPalette::new(2),
+        &mut out,
+    );
+    assert!(distance(&out, skin.rest()) < 1e-6);
+    assert!(matches!(
+        DirectDeltaMush::new(
+            &skin,
+            &DirectDeltaMushOptions {
+                smoothing: -1.0,
+                ..Default::default()
+            }
+        ),
+        Err(SkinError::Mesh(_))
+    ));
+}
+
+#[test]
+fn an_elbow_gets_its_volume_back_from_a_sculpt_at_ninety_degrees() {
+    let mesh = primitives::cylinder(0.5, 2.0, 32, 64);
+    let bare = two_joints(&mesh);
+    let bent = turned(Vec3::z(), 90.0);
+    // The sculpt is what dual quaternions make of the bend.
+    let deformers = Deformers::new(bare);
+    let sculpt = deformers.named("dual", &bent);
+    let target = deformers.skin.corrective(&bent, &sculpt);
+    assert!(target.vertices.len() > 500 && target.vertices.len() < mesh.vertex_count());
+    let linear = deformers.named("linear", &bent);
+    let rest = volume(&deformers.skin, deformers.skin.rest());
+    let elbow = |degrees: f32| [quat::from_axis_angle(Vec3::z(), degrees.to_radians())];
+    let space =
+        PoseSpace::new(&elbow(0.0), &[elbow(90.0).to_vec()], &[1.0], Kernel::Linear).unwrap();
+
+    let weights = mesh.rest.positions.iter().flat_map(|p| {
+        let s = (0.5 + 0.5 * p.y).clamp(0.0, 1.0);
+        let s = s * s * (3.0 - 2.0 * s);
+        [1.0 - s, s]
+    });
+    let influences = Influences {
+        per_vertex: 2,
+        joints: [0, 1].repeat(mesh.vertex_count()),
+        weights: weights.collect(),
+    };
+    let skin = bind(&mesh, 2, &influences, &[target]);
+    let mut out = VertexBlocks::new(skin.vertex_count());
+    let mut at = |degrees: f32| {
+        let mut weights = [0.0];
+        let mut morphed = VertexBlocks::new(skin.vertex_count());
+        space.weights(&elbow(degrees), &mut weights);
+        skin.morph(&weights, &mut morphed);
+        skin.linear(&morphed, &turned(Vec3::z(), degrees), &mut out);
+        out.clone()
+    };
+    // A ridge of 1e-6, and roundings through an inverse whose condition is √2.
+    assert!(distance(&at(90.0), &sculpt) < 1e-5);
+    assert!(distance(&at(0.0), skin.rest()) < 1e-5);
+    let lost = 1.0 - volume(&skin, &linear) / rest;
+    let halfway = at(60.0);
+    let uncorrected = deformers.named("linear", &turned(Vec3::z(), 60.0));
+    assert!(lost > 0.06 && volume(&skin, &halfway) > volume(&skin, &uncorrected));
+}
+
+#[test]
+fn shapes_have_their_own_poses_whatever_the_kernel() {
+    let pose = |x: f32, y: f32| {
+        vec![
+            quat::from_axis_angle(Vec3::x(), x),
+            quat::from_axis_angle(Vec3::y(), y),
+        ]
+    };
+    let poses = [
+        pose(1.0, 0.0),
+        pose(0.0, 1.2),
+        pose(1.0, 1.0),
+        pose(-0.5, 0.3),
+    ];
+    for kernel in [Kernel::Linear, Kernel::Gaussian] {
+        let space = PoseSpace::new(&pose(0.0, 0.0), &poses, &[1.0, 2.0], kernel).unwrap();
+        let mut weights = [0.0; 4];
+        for (place, at) in [pose(0.0, 0.0)].iter().chain(&poses).enumerate() {
+            space.weights(at, &mut weights);
+            for (shape, weight) in weights.iter().enumerate() {
+                let expected = if shape + 1 == place { 1.0 } else { 0.0 };
+                assert!(
+                    (weight - expected).abs() < 1e-4,
+                    "{kernel:?} {place} {weights:?}"
+                );
+            }
+            // A quaternion and its negative are one pose.
+            let negative: Vec<Quat> = at
+                .iter()
+                .map(|q| Quat::new_unchecked(-q.into_inner()))
+                .collect();
+            let mut again = [0.0; 4];
+            space.weights(&negative, &mut again);
+            assert_eq!(again, weights);
+        }
+        let twice = [pose(1.0, 0.0), pose(1.0, 0.0)];
+        let error = PoseSpace::new(&pose(0.0, 0.0), &twice, &[1.0; 2], kernel);
+        assert_eq!(
+            error,
+            Err(SkinError::SamePose {
+                pose: 1,
+                other: Some(0)
+            })
+        );
+        let error = PoseSpace::new(&pose(0.0, 0.0), &[pose(0.0, 0.0)], &[1.0; 2], kernel);
+        assert_eq!(
+            error,
+            Err(SkinError::SamePose {
+                pose: 0,
+                other: None
+            })
+        );
+    }
+}
+
+#[test]
+fn masks_give_each_vertex_its_deformer() {
+    let deformers = cylinder();
+    let palette = turned(Vec3::y(), 120.0);
+    let surface = deformers.named("blended", &palette);
+    let (linear, dual) = (
+        deformers.named("linear", &palette),
+        deformers.named("dual", &palette),
+    );
+    for vertex in 0..surface.len() {
+        let factor = deformers.mask.factor(vertex);
+        let expected = linear.position(vertex).lerp(&dual.position(vertex), factor);
+        assert!((surface.position(vertex) - expected).norm() < 1e-6);
+    }
+    let skin = &deformers.skin;
+    for (factor, expected) in [(0.0, &linear), (1.0, &dual)] {
+        let mask = RegionMask::new(skin, &vec![factor; skin.vertex_count()]).unwrap();
+        let mut motions = DualPalette::new(2);
+        skin.dual_palette(&palette, &mut motions);
+        let mut out = VertexBlocks::new(skin.vertex_count());
+        skin.dual_quaternion_blended(skin.rest(), &palette, &motions, &mask, &mut out);
+        assert_eq!(&out, expected);
+    }
+    assert!(matches!(
+        RegionMask::new(skin, &[1.0]),
+        Err(SkinError::Count { .. })
+    ));
+}
+
+#[test]
+fn a_muscle_at_half_its_length_has_twice_the_cross_section() {
+    let deformers = cylinder();
+    let ones = vec![1.0; deformers.skin.vertex_count()];
+    let bulge = Bulge::new(&deformers.skin, &ones, 0.5).unwrap();
+    let mut out = deformers.skin.rest().clone();
+    bulge.apply(0.5, &mut out);
+    for vertex in 0..out.len() {
+        let rest = deformers.skin.rest().position(vertex);
+        if rest.y.abs() < 1.9 {
+            assert!((out.position(vertex).xz().norm_squared() - 0.5).abs() < 1e-5);
+        }
+    }
+    let mut still = deformers.skin.rest().clone();
+    bulge.apply(1.0, &mut still);
+    assert_eq!(&still, deformers.skin.rest());
+}
+
+#[test]
+fn tangents_stay_on_the_surface_and_know_mirrors() {
+    let mesh = primitives::sphere(1.0, 16, 12);
+    let skin = two_joints(&mesh);
+    let around = |n: &Vec3| {
+        let t = quat::any_perpendicular(n.normalize());
+        [t.x, t.y, t.z, 1.0]
+    };
+    let tangents: Vec<[f32; 4]> = mesh.rest.normals.iter().map(around).collect();
+    let rest = TangentBlocks::new(&skin, &tangents).unwrap();
+    for sign in [1.0, -1.0] {
+        let mut palette = turned(Vec3::z(), 40.0);
+        let scale = Affine {
+            linear: Mat3::from_diagonal(&Vec3::new(sign, 2.0, 0.5)),
+            ..Affine::IDENTITY
+        };
+        (0..2).for_each(|place| palette.set(place, palette.get(place) * scale));
+        let mut surface = VertexBlocks::new(skin.vertex_count());
+        skin.linear(skin.rest(), &palette, &mut surface);
+        let mut out = rest.clone();
+        skin.tangents(&rest, &palette, &surface, &mut out);
+        for vertex in 0..skin.vertex_count() {
+            let [x, y, z, w] = out.tangent(vertex);
+            let tangent = Vec3::new(x, y, z);
+            assert!((tangent.norm() - 1.0).abs() < 1e-6);
+            assert!(tangent.dot(&surface.normal(vertex)).abs() < 1e-5);
+            assert_eq!(w, sign);
+        }
+    }
+}
