@@ -204,7 +204,7 @@ const TERRAINS: [(&str, Terrain); 3] = [
     }),
     ("stairs", |at| {
         let step = (at.z / 0.7).floor();
-        (0.08 * step.min(5.0 - step).max(0.0), Vec3::y())
+        (0.12 * step.min(5.0 - step).max(0.0), Vec3::y())
     }),
 ];
 
@@ -277,9 +277,8 @@ fn a_fox_stands_on_its_paws() {
             "b_RightHand_08",
         ],
     ];
-    // As drawn they slide by more than the length of a leg in a second, so that to stand is a larger change. The aim is 15
-    // degrees a frame as for the knight; 16 to 18 is what is reached, and this bound only keeps it from getting worse.
-    feet_stand("gltf/Fox.glb", "Walk", "b_Hip_01", &legs, 2.0, 20.0);
+    // As drawn they slide by more than the length of a leg in a second, so that to stand takes wider thresholds.
+    feet_stand("gltf/Fox.glb", "Walk", "b_Hip_01", &legs, 2.0, 15.0);
 }
 
 #[test]

@@ -60,7 +60,8 @@ pub struct FootLockOptions {
     pub blend_frames: usize,
     /// Frames to either side over which the hips are smoothed.
     pub hip_frames: usize,
-    /// The part of a leg's length that it may be stretched to, unless its clip stretches it further.
+    /// The part of a leg's length that it may be stretched to, unless its clip stretches it as far; nearer to 1 the knee
+    /// snaps, for it turns without bound as the leg straightens.
     pub reach: f32,
 }
 
@@ -70,7 +71,7 @@ impl Default for FootLockOptions {
             contact: None,
             blend_frames: 4,
             hip_frames: 12,
-            reach: 0.99,
+            reach: 0.97,
         }
     }
 }
@@ -189,6 +190,12 @@ impl Foot {
     }
 }
 
+/// How much of what the clip stretches a leg beyond reach is lost for what it would be stretched further, m/m.
+const YIELD: f32 = 8.0;
+
+/// A swinging leg is folded to no less than this part of its length, a bend of 145 degrees, unless its clip does.
+const FOLDED: f32 = 0.3;
+
 /// How far the hips go up in each frame, m.
 fn hip_rises(tracks: &[Track], motion: &FootMotion<'_>, options: &FootLockOptions) -> Vec<f32> {
     let frames = motion.world_from_model.len();
@@ -205,7 +212,7 @@ fn hip_rises(tracks: &[Track], motion: &FootMotion<'_>, options: &FootLockOption
         .map(|frame| {
             let most = tracks
                 .iter()
-                .filter_map(|track| track.most_rise(frame, options.reach));
+                .filter_map(|track| track.most_rise(frame, options.reach, rises[frame]));
             let most = most.fold(f32::INFINITY, f32::min);
             (rises[frame] - most).max(0.0)
         })
@@ -277,9 +284,17 @@ impl Track {
         };
         let turn = model_from_world.to_transform().rotation;
         let rotation: Quat = turn * slope * self.rotation[frame];
+        let hip = globals.get(foot.leg.root).translation;
+        let mut way = model_from_world.transform_point(ankle) - hip;
+        if !self.stands(frame) {
+            // Lifted over an edge, a foot must not fold its leg flat.
+            let drawn = (self.ankle[frame] - self.hip[frame]).norm();
+            let near = drawn.min(FOLDED * self.length(frame));
+            way *= (near / way.norm().max(f32::MIN_POSITIVE)).max(1.0);
+        }
         let goal = TwoBoneGoal {
             rotation: Some(rotation),
-            ..TwoBoneGoal::new(model_from_world.transform_point(ankle))
+            ..TwoBoneGoal::new(hip + way)
         };
         let outcome = foot.leg.solve(skeleton, &goal, pose, globals);
         if self.stands(frame) {
@@ -289,13 +304,23 @@ impl Track {
         }
     }
 
+    /// Of thigh and shin together, m.
+    fn length(&self, frame: usize) -> f32 {
+        let [hip, knee, ankle] = [self.hip[frame], self.knee[frame], self.ankle[frame]];
+        (knee - hip).norm() + (ankle - knee).norm()
+    }
+
     /// How far the hips may rise, m, for the leg to reach; `None` where the foot is left to them.
-    fn most_rise(&self, frame: usize, reach: f32) -> Option<f32> {
+    ///
+    /// The clip may stretch the leg beyond `reach`, but the more that `rise`, m, would stretch it beyond the clip, the less of
+    /// that is granted: one straight frame at the end of a stance would let the knee snap open.
+    fn most_rise(&self, frame: usize, reach: f32, rise: f32) -> Option<f32> {
         let (ankle, _) = self.wanted(frame)?;
-        let [hip, knee, source] = [self.hip[frame], self.knee[frame], self.ankle[frame]];
-        let length = (knee - hip).norm() + (source - knee).norm();
-        let length = (reach * length).max((source - hip).norm());
-        let way = ankle - hip;
+        let (hip, source) = (self.hip[frame], self.ankle[frame]);
+        let most = reach * self.length(frame);
+        let (drawn, way) = ((source - hip).norm(), ankle - hip);
+        let beyond = ((way - Vec3::y() * rise).norm() - drawn).max(0.0);
+        let length = most.max(drawn - YIELD * beyond);
         let level_squared = way.x * way.x + way.z * way.z;
         Some(way.y + (length * length - level_squared).max(0.0).sqrt())
     }
