@@ -127,6 +127,7 @@ impl Descent {
         configuration.assign(found);
         self.system.jacobian.rows.evaluate(problem, configuration);
         self.system.derive(problem, configuration);
+        self.system.jacobian.rows.share_room(&mut self.trial);
         let rows = &self.system.jacobian.rows;
         report.status = if rows.is_reached(problem.goals) {
             IkStatus::Reached

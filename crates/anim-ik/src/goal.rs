@@ -1,7 +1,8 @@
 //! What joints are asked to do: reach, turn, aim, keep a distance, stay on one side, balance, hold on to each other.
 //!
-//! A [`Goal`] is what is wanted, how much it counts, and how near is near enough. All of them are soft: what cannot be had
-//! together is traded by weight within a priority, and hardly at all across priorities.
+//! A [`Goal`] is what is wanted, how much it counts, and how near is near enough. What cannot be had
+//! together is traded by weight within a priority; across priorities, Levenberg-Marquardt lets what comes first have its way
+//! whatever the weights, and the other solvers trade a thousandth.
 //!
 //! ```
 //! use anim_ik::{Goal, GoalKind};
@@ -132,7 +133,9 @@ pub struct Goal {
     pub rotation_weights: [f64; 3],
     /// The goal is met within this, in metres for positions and rad for rotations; infinite for a mere preference.
     pub tolerance: f64,
-    /// 0 comes first. Each further step weighs a thousandth: a conflict moves what comes first by a millionth of itself.
+    /// 0 comes first, such as contacts. [`LevenbergMarquardt`](crate::LevenbergMarquardt) gives later ones only what earlier
+    /// ones leave open; to other solvers each further step weighs a thousandth, and a conflict moves what comes first by a
+    /// millionth of itself.
     pub priority: u8,
 }
 

@@ -2,6 +2,7 @@
 
 use anim_math::nalgebra::{Isometry3, Matrix3, Vector3};
 
+use crate::priorities::level_factor;
 use crate::rows::{Entry, Rows};
 use crate::{Configuration, Frames, Goal, GoalKind, IkProblem, Residual, lie};
 
@@ -14,7 +15,7 @@ impl Rows {
         configuration: &Configuration,
         frames: &Frames,
     ) -> Residual {
-        let weight = goal.effective_weight();
+        let weight = goal.weight * level_factor(problem.goals, goal.priority);
         let length = weight * problem.metres_per_radian;
         let moving = goal.position_weights.map(|w| w * weight);
         let turning = goal.rotation_weights.map(|w| w * length);

@@ -42,6 +42,12 @@ const NOISE: f64 = 1e-14;
 /// Preferences are settled when a step was to gain no more than this part of the cost: the next gains its square.
 const SETTLED: f64 = 1e-3;
 
+/// Where goals and preferences are at odds, a gradient of no more than this part of errors and Jacobian is none.
+const RELATIVE: f64 = 1e-7;
+
+/// Where goals and preferences are at odds, so many steps in turn that gain less than this part of the cost are the end.
+const CRAWL: (u32, f64) = (3, 1e-9);
+
 /// A start that has not made this factor of its cost in so many steps is left for another.
 const PACE: (u32, f64) = (5, 0.5);
 
@@ -84,7 +90,7 @@ impl Default for SearchOptions {
 pub struct LevenbergMarquardt {
     /// How hard to look.
     pub options: SearchOptions,
-    work: Descent,
+    pub(crate) work: Descent,
 }
 
 impl LevenbergMarquardt {
@@ -97,7 +103,7 @@ impl LevenbergMarquardt {
     }
 
     /// Follows one start down. An impatient descent gives up where it stops gaining ground.
-    fn descend(&mut self, problem: &IkProblem<'_>, impatient: bool) -> IkStatus {
+    pub(crate) fn descend(&mut self, problem: &IkProblem<'_>, impatient: bool) -> IkStatus {
         let status = self.follow(problem, impatient);
         if self.work.is_reached(problem) {
             IkStatus::Reached
@@ -114,6 +120,7 @@ impl LevenbergMarquardt {
         let mut milestone = work.cost();
         let mut foretold = f64::INFINITY;
         let mut is_derived = false;
+        let mut crawling = 0;
         for iteration in 0..self.options.max_iterations {
             let cost = work.cost();
             let is_reached = work.is_reached(problem);
@@ -129,7 +136,10 @@ impl LevenbergMarquardt {
             if !is_derived {
                 work.system.derive(problem, &work.current);
                 is_derived = true;
-                if work.system.free_gradient() <= STATIONARY {
+                let is_traded = !is_all_hard && !is_reached;
+                if work.system.free_gradient() <= STATIONARY
+                    || (is_traded && work.system.is_stationary(RELATIVE))
+                {
                     return IkStatus::Infeasible;
                 }
             }
@@ -154,6 +164,15 @@ impl LevenbergMarquardt {
                 }
                 work.keep_best();
                 is_derived = false;
+                crawling = if decrease > CRAWL.1 * cost {
+                    0
+                } else {
+                    crawling + 1
+                };
+                if crawling >= CRAWL.0 && !is_all_hard && !work.is_reached(problem) {
+                    // Or just leaving a saddle, which the caller tries.
+                    return IkStatus::Infeasible;
+                }
                 // Where the model promises too much, as at a large residual, less damping would promise more.
                 damping *= match decrease / foretold {
                     ratio if ratio > 0.75 => 0.3,
@@ -238,6 +257,7 @@ impl IkSolver for LevenbergMarquardt {
         if status == IkStatus::Infeasible {
             status = self.escape(problem);
         }
+        self.settle_priorities(problem, status);
         status = self.work.finish(problem, status, configuration, report);
         report.restarts = start;
         status

@@ -67,6 +67,7 @@ pub mod mechanism;
 pub mod obstacles;
 pub mod planar_arm;
 mod plants;
+mod priorities;
 pub mod problem;
 pub mod report;
 mod rows;

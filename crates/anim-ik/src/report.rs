@@ -5,8 +5,8 @@
 pub enum IkStatus {
     /// Every goal is met within its tolerance.
     Reached,
-    /// As near as one can get from here: no allowed small step makes it better. Out of reach, in conflict, or, without
-    /// restarts, perhaps only a local optimum.
+    /// As near as one can get from here: no allowed small step makes it better by more than a billionth. Out of reach, in
+    /// conflict, or, without restarts, perhaps only a local optimum.
     Infeasible,
     /// Progress became too slow to go on with.
     Stalled,
@@ -33,7 +33,7 @@ pub struct IkReport {
     pub status: IkStatus,
     /// What is left, one a goal.
     pub residuals: Vec<Residual>,
-    /// Joints that stand at a limit at the end.
+    /// Joints that stand at a limit at the end; a range without width is no limit to stand at.
     pub limits_hit: Vec<usize>,
     /// How deep the deepest limb is in what it should be clear of, the margin included, metres; 0 if all are clear.
     pub penetration: f64,

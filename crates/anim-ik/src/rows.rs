@@ -32,6 +32,10 @@ pub(crate) struct Rows {
     pub(crate) frames: Option<Frames>,
     /// Weighted.
     pub(crate) errors: Vec<f64>,
+    /// What is added to the first errors: the multipliers of goals that come first.
+    pub(crate) multipliers: Vec<f64>,
+    /// The first row of each goal, and the end of the last one's.
+    pub(crate) starts: Vec<usize>,
     pub(crate) loads: Vec<Load>,
     pub(crate) entries: Vec<Entry>,
     /// Rows of inequalities that hold, by how much, weighted: they cost nothing until a step would use that up.
@@ -55,15 +59,18 @@ impl Rows {
         };
         mechanism.forward(configuration, &mut frames);
         self.errors.clear();
+        self.starts.clear();
         self.loads.clear();
         self.entries.clear();
         self.slacks.clear();
         self.residuals.clear();
         self.penetration = 0.0;
         for goal in problem.goals {
+            self.starts.push(self.errors.len());
             let residual = self.goal(problem, goal, configuration, &frames);
             self.residuals.push(residual);
         }
+        self.starts.push(self.errors.len());
         self.penetration = problem.obstacles.evaluate(&frames, self);
         self.frames = Some(frames);
         self.cost = 0.5 * self.errors.iter().map(|e| e * e).sum::<f64>();
@@ -76,6 +83,15 @@ impl Rows {
             let squares = self.posture.iter().map(|e| e * e).sum::<f64>();
             self.cost += 0.5 * posture.weight * posture.weight * squares;
         }
+    }
+
+    /// Gives both as much room as either has had use for: which of two that change places holds the largest problem is then
+    /// no matter, and a later solve allocates nothing.
+    pub(crate) fn share_room(&mut self, other: &mut Self) {
+        even_out(&mut self.errors, &mut other.errors);
+        even_out(&mut self.loads, &mut other.loads);
+        even_out(&mut self.entries, &mut other.entries);
+        even_out(&mut self.slacks, &mut other.slacks);
     }
 
     /// True if every goal is met and limbs are clear.
@@ -171,7 +187,9 @@ impl Rows {
 
     /// A new row of an inequality.
     pub(crate) fn push_gap(&mut self, gap: f64) -> usize {
-        let row = self.push(gap.min(0.0));
+        let row = self.errors.len();
+        let gap = gap + self.multiplier(row);
+        self.errors.push(gap.min(0.0));
         if gap > 0.0 {
             self.slacks.push((row, gap));
         }
@@ -180,8 +198,13 @@ impl Rows {
 
     /// A new row.
     pub(crate) fn push(&mut self, error: f64) -> usize {
-        self.errors.push(error);
-        self.errors.len() - 1
+        let row = self.errors.len();
+        self.errors.push(error + self.multiplier(row));
+        row
+    }
+
+    fn multiplier(&self, row: usize) -> f64 {
+        self.multipliers.get(row).copied().unwrap_or(0.0)
     }
 
     /// A wrench on `joint`, and its opposite on the joint it is seen from.
@@ -209,6 +232,11 @@ impl Rows {
             });
         }
     }
+}
+
+fn even_out<T>(a: &mut Vec<T>, b: &mut Vec<T>) {
+    a.reserve_exact(b.capacity().saturating_sub(a.len()));
+    b.reserve_exact(a.capacity().saturating_sub(b.len()));
 }
 
 /// Limbs are clear within this, metres: colliders answer in single precision.

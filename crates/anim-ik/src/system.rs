@@ -146,10 +146,13 @@ impl System {
         }
     }
 
-    /// True if a number of `dofs` is at a limit.
+    /// True if a number of `dofs` that has room to move at all is at a limit.
     pub(crate) fn is_at_limit(&self, dofs: Range<usize>) -> bool {
         let mut dofs = dofs;
-        dofs.any(|dof| self.lower[dof] >= 0.0 || self.upper[dof] <= 0.0)
+        dofs.any(|dof| {
+            let (lower, upper) = (self.lower[dof], self.upper[dof]);
+            lower < upper && (lower >= 0.0 || upper <= 0.0)
+        })
     }
 
     /// Sets `step` to a small random one, to leave a place where the gradient vanishes.
@@ -169,6 +172,21 @@ impl System {
         let each = self.gradient.iter().zip(&self.free);
         let along = each.filter(|(_, free)| **free).map(|(g, _)| g.abs());
         along.fold(0.0, f64::max)
+    }
+
+    /// True if what is left of the errors is at right angles to all that free joints can do about it, as far as the part
+    /// `tolerance` of both.
+    ///
+    /// A large error has a large gradient until the last digit: out of reach, only the ratio tells that one is there.
+    pub(crate) fn is_stationary(&self, tolerance: f64) -> bool {
+        let rows = &self.jacobian.rows.errors;
+        let columns = (0..self.free.len()).filter(|dof| self.free[*dof]);
+        let squares = columns.map(|dof| {
+            let (_, part) = self.jacobian.part(dof);
+            dot(part, part)
+        });
+        let largest = squares.fold(0.0, f64::max);
+        self.free_gradient() <= tolerance * (dot(rows, rows) * largest).sqrt()
     }
 
     /// Sets `step` to the minimum with a damping of `mu` on every number, each bound heeded; false if there is none.

@@ -5,5 +5,6 @@ mod arm;
 mod jacobian;
 mod limits;
 mod obstacles;
+mod priorities;
 mod reach;
 mod recovery;

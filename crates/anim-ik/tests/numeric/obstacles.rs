@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use anim_geom::{Collider, MeshBvh, Shape, primitives};
 use anim_ik::{
-    Goal, IkProblem, IkReport, IkSolver, IkStatus, LevenbergMarquardt, Limb, Mechanism, Obstacles,
-    SearchOptions,
+    Goal, IkProblem, IkReport, IkSolver, IkStatus, Jacobian, LevenbergMarquardt, Limb, Mechanism,
+    Obstacles, SearchOptions,
 };
 use anim_math::nalgebra::Vector3;
 use anim_math::{Affine, Transform, Vec3};
 
-use crate::arm::{frames, planar};
+use crate::arm::{drawn, frames, planar};
 
 fn limbs(chain: &Mechanism, length: f64, radius: f64) -> Vec<Limb> {
     let ends = [Vector3::zeros(), Vector3::new(length, 0.0, 0.0)];
@@ -142,4 +142,48 @@ fn limbs_of_a_pair_keep_apart() {
         (report.residuals[0].position - 0.2).abs() < 1e-3,
         "{report:?}"
     );
+}
+
+/// Where a limb is deepest is a minimum of distances in f32, some 3 m: known to 3 √ε = 1e-3 m, and levers with it.
+#[test]
+fn derivatives_of_gaps_are_their_central_differences() {
+    let chain = planar(&[0.5; 4], [-2.5, 2.5]);
+    let limbs = limbs(&chain, 0.5, 0.05);
+    let shape = Shape::Sphere { radius: 3.0 };
+    let colliders = [at(shape, Vec3::new(0.3, 0.2, 0.1))];
+    let problem = IkProblem {
+        obstacles: Obstacles {
+            limbs: &limbs,
+            colliders: &colliders,
+            weight: 1.0,
+            ..Obstacles::default()
+        },
+        ..IkProblem::new(&chain, &[])
+    };
+    let step = 1e-3;
+    for seed in 0..10 {
+        let q = drawn(&chain, seed);
+        let mut jacobian = Jacobian::default();
+        jacobian.compute(&problem, &q);
+        assert_eq!(jacobian.errors().len(), limbs.len());
+        for dof in 0..chain.dof() {
+            let errors_at = |step: f64| {
+                let mut steps = vec![0.0; chain.dof()];
+                steps[dof] = step;
+                let mut moved = q.clone();
+                q.integrate(&chain, &steps, &mut moved);
+                let mut there = Jacobian::default();
+                there.compute(&problem, &moved);
+                there.errors().to_vec()
+            };
+            let (before, after) = (errors_at(-step), errors_at(step));
+            for (row, value) in jacobian.column(dof).iter().enumerate() {
+                let difference = (after[row] - before[row]) / (2.0 * step);
+                assert!(
+                    (difference - value).abs() < 1e-3,
+                    "{seed}: row {row}, dof {dof}: {value} for {difference}"
+                );
+            }
+        }
+    }
 }
