@@ -127,7 +127,8 @@ pub fn biharmonic(
         let nodes = solve(&lattice, held, options, &mut report)?;
         islands = interpolate(&surface, &lattice, &nodes, &is_anchored, &mut rows);
     }
-    let (weights, bind) = surface.finish(|vertex| rows[vertex].clone(), islands, options.influences)?;
+    let (weights, bind) =
+        surface.finish(|vertex| rows[vertex].clone(), islands, options.influences)?;
     report.bind = bind;
     Ok((weights, report))
 }
