@@ -8,13 +8,13 @@ use crate::SkinError;
 use crate::weights::simplex;
 
 /// Columns solved together; fixed, so that the bits do not depend on the number of threads.
-const COLUMNS: usize = 4;
+const COLUMNS: usize = 12;
 /// Over-relaxation; 1.5 to 1.8 is usual.
 const RELAXATION: f64 = 1.7;
-/// Iterations between looks at the penalty.
-const ADAPT_EVERY: usize = 20;
-/// Penalty changes after which it stays, so that the iteration converges whatever the start.
-const MOST_CHANGES: usize = 12;
+/// The first penalty, of the mean diagonal of Q.
+const FIRST_PENALTY: f64 = 0.02;
+/// Iterations before the first look at the penalty; the next ones come ever later, so that the iteration settles.
+const FIRST_LOOK: usize = 10;
 
 /// min Σⱼ ½ wⱼᵀ Q wⱼ − rⱼᵀ wⱼ over F rows of m weights, each on the simplex.
 pub(super) struct Problem<'a> {
@@ -54,7 +54,7 @@ pub(super) fn solve(
         }
     }
     let mean = diagonal.iter().sum::<f64>() / rows.max(1) as f64;
-    let mut penalty = 1.0e-3 * mean;
+    let mut penalty = FIRST_PENALTY * mean;
     let mut system = System::new(problem, penalty)?;
     // The start: the energy without bounds, put on the simplex.
     let mut x = problem.pull.to_vec();
@@ -72,7 +72,7 @@ pub(super) fn solve(
         primal_residual: 0.0,
         dual_residual: 0.0,
     };
-    let mut changes = 0;
+    let mut next_look = FIRST_LOOK;
     while out.iterations < options.max_iterations.max(1) && rows * columns > 0 {
         out.iterations += 1;
         for (((x, pull), z), u) in x.iter_mut().zip(problem.pull).zip(&z).zip(&u) {
@@ -99,7 +99,8 @@ pub(super) fn solve(
         if out.primal_residual <= options.tolerance && out.dual_residual <= options.tolerance {
             break;
         }
-        if out.iterations.is_multiple_of(ADAPT_EVERY) && changes < MOST_CHANGES {
+        if out.iterations == next_look {
+            next_look += next_look / 2;
             let ratio = out.primal_residual / out.dual_residual.max(f64::MIN_POSITIVE);
             if !(0.2..=5.0).contains(&ratio) {
                 let factor = ratio.sqrt().clamp(0.1, 10.0);
@@ -107,7 +108,6 @@ pub(super) fn solve(
                 u.iter_mut().for_each(|u| *u /= factor);
                 system.set_penalty(penalty)?;
                 out.factorizations += 1;
-                changes += 1;
             }
         }
     }
