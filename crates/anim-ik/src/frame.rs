@@ -137,6 +137,18 @@ impl Frame {
     /// As [`turn`](Self::turn), all of it.
     #[inline(always)]
     pub(crate) fn turn_fully(&self, joint: JointId, turn: Quaternion<f32>, pose: &mut Pose) {
+        self.turn_by(joint, turn, turn.norm(), pose);
+    }
+
+    /// As [`turn_fully`](Self::turn_fully), where the norm of `turn` is known before all of `turn` is.
+    #[inline(always)]
+    pub(crate) fn turn_by(
+        &self,
+        joint: JointId,
+        turn: Quaternion<f32>,
+        norm: f32,
+        pose: &mut Pose,
+    ) {
         let v = self.local_axis(turn.imag());
         let local = Quaternion::new(turn.w, v.x, v.y, v.z);
         // Lane by lane: a load of the whole block would wait for what was just written to a neighbour.
@@ -144,10 +156,9 @@ impl Frame {
         let parts = &mut pose.blocks_mut()[block].rotation;
         let [x, y, z, w] = parts.each_ref().map(|part| part[lane]);
         // The rotation that was there is unit but for its rounding, which a Newton step takes away while the turn is still
-        // being computed; so only the turn's length is left to divide out, while the product is.
+        // being computed; so only the turn's length is left to divide out.
         let unit = 1.5 - 0.5 * (x * x + y * y + z * z + w * w);
-        let scale = unit / local.norm();
-        let turned = (local * Quaternion::new(w, x, y, z)).coords * scale;
+        let turned = (local * Quaternion::new(w, x, y, z)).coords * (unit / norm);
         let [x, y, z, w] = turned.into();
         parts[0][lane] = x;
         parts[1][lane] = y;

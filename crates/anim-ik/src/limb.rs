@@ -8,7 +8,7 @@ use anim_math::nalgebra::Quaternion;
 use anim_math::{Vec3, quat};
 
 use crate::BendPlane;
-use crate::arc::{Arc, Roll, arc, carried};
+use crate::arc::{Arc, Roll, arc_of, between_pairs, carried};
 use crate::frame::is_finite;
 
 /// Two bones in model space.
@@ -26,6 +26,7 @@ pub(crate) struct Limb {
 /// From the root to the target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
+    to_target: Vec3,
     /// Unit; not finite if the target is at the root.
     line: Vec3,
     /// Its length, m.
@@ -37,6 +38,7 @@ impl Way {
     pub(crate) fn new(to_target: Vec3) -> Self {
         let far = to_target.norm();
         Self {
+            to_target,
             line: to_target * (1.0 / far),
             far,
         }
@@ -64,32 +66,48 @@ impl Limb {
     }
 
     /// The model-space rotations of the root (all of the limb) and, before it, of the mid joint, as quaternions times
-    /// positive factors; `None` where that takes care: near half a turn, near folded, without a length or a target.
+    /// positive factors; `None` where that takes care: near half a turn, near folded or straight, without a length or a target.
     ///
-    /// * `distance`: how far the end should be from the root, m. * `normal`: of the bend. * `pole`: from the root.
+    /// * `distance`: how far the end should be from the root, m. * `pole`: from the root.
+    ///
+    /// The lengths of all vectors are known, so none need be made unit first.
     #[inline(always)]
     pub(crate) fn turns(
         &self,
         way: &Way,
         distance: f32,
-        normal: Vec3,
         pole: Option<Vec3>,
-    ) -> Option<(Quaternion<f32>, Quaternion<f32>)> {
-        let bent = self.opened(distance, normal)?;
-        let bend = arc(self.lower * (1.0 / self.l2), bent * (1.0 / self.l2))?;
+    ) -> Option<[Quaternion<f32>; 2]> {
+        let (l1, l2) = (self.l1, self.l2);
+        let own = self.upper.cross(&self.lower);
+        let (bulk, most) = (own.norm_squared(), l1 * l2);
+        let is_bent = bulk >= STRAIGHT * STRAIGHT * (most * most) && bulk > 1e-36;
         // The law of cosines gave it that length, unless too little is left of both bones to trust that.
-        let (length, gap) = (self.l1 + self.l2, (self.l1 - self.l2).abs());
-        let reached = distance.clamp(gap, length);
-        if reached < 0.05 * length {
+        let (length, gap) = (l1 + l2, (l1 - l2).abs());
+        let reached = if distance > gap { distance } else { gap };
+        if !(is_bent && reached >= 0.1 * length) {
             return None;
         }
-        let view = (self.upper + bent) * (1.0 / reached);
-        let aim = arc(view, way.line)?;
+        let (s, c) = self.half_angles(distance);
+        let across = own.cross(&self.upper) * (4.0 * (s * c) / bulk).sqrt();
+        let bent = (self.upper * (c - s) + across) * (0.25 / (l1 * l1));
+        let bend = arc_of(self.lower, bent, l2 * l2)?;
+        let (view, product) = (self.upper + bent, reached * way.far);
         let swing = match pole {
-            Some(pole) => rolled_to(pole, way.line, aim, normal),
-            None => aim,
+            None => arc_of(view, way.to_target, product)?,
+            Some(pole) => {
+                let beside = pole.cross(&way.line);
+                let slope = beside.norm_squared();
+                // NaN is no more than this either.
+                let is_beside = slope > 1e-10 * pole.norm_squared();
+                if !is_beside {
+                    return None;
+                }
+                let now = [view * (1.0 / reached), own * (1.0 / bulk.sqrt())];
+                between_pairs(now, [way.line, beside * (1.0 / slope.sqrt())])?.0
+            }
         };
-        Some((swing, bend))
+        Some([swing, bend])
     }
 
     /// As [`turns`](Self::turns), everywhere.
@@ -118,6 +136,18 @@ impl Limb {
         (swing, bend)
     }
 
+    /// s and c of [`opened`](Self::opened).
+    #[inline(always)]
+    fn half_angles(&self, distance: f32) -> (f32, f32) {
+        let (l1, l2) = (self.l1, self.l2);
+        let gap = (l1 - l2).abs();
+        // One of both is cut off where the distance is out of reach: their sum is 4·l₁·l₂ all the same.
+        let four = 4.0 * l1 * l2;
+        let s = ((l1 + l2 - distance) * (l1 + l2 + distance)).clamp(0.0, four);
+        let c = ((distance - gap) * (distance + gap)).clamp(0.0, four);
+        (s, c)
+    }
+
     /// The lower bone once the limb has the length `distance`, m; `None` if there is no bone to bend.
     ///
     /// With d the distance and φ the angle from upper to lower bone, s = 4·l₁·l₂·sin²(φ/2) = (l₁ + l₂)² − d² and
@@ -130,11 +160,7 @@ impl Limb {
         if !(squared.is_normal() && l2 * l2 > 0.0) {
             return None;
         }
-        let gap = (l1 - l2).abs();
-        // One of both is cut off where the distance is out of reach: their sum is 4·l₁·l₂ all the same.
-        let four = 4.0 * l1 * l2;
-        let s = ((l1 + l2 - distance) * (l1 + l2 + distance)).clamp(0.0, four);
-        let c = ((distance - gap) * (distance + gap)).clamp(0.0, four);
+        let (s, c) = self.half_angles(distance);
         let across = normal.cross(&self.upper) * (2.0 * (s * c).sqrt());
         Some((self.upper * (c - s) + across) * (0.25 / squared))
     }

@@ -29,7 +29,7 @@ use anim_math::{Quat, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 use serde::{Deserialize, Serialize};
 
-use crate::arc::{Arc, Roll, arc, carried};
+use crate::arc::{Arc, Roll, between_pairs};
 use crate::frame::{Frame, is_finite, position, vector};
 use crate::{IkError, Outcome};
 
@@ -251,27 +251,23 @@ impl LookAt {
         pose: &mut Pose,
         globals: &Globals,
     ) -> bool {
+        let view = vector(globals, self.joint, self.forward);
+        let across = view.cross(&vector(globals, self.joint, self.up));
+        let beside = wanted.cross(&pole);
+        let (slope, width) = (beside.norm_squared(), across.norm_squared());
+        let is_steep = slope < STEEP * pole.norm_squared();
+        if is_steep || !width.is_normal() || self.offset != Vec3::zeros() {
+            return false;
+        }
+        let now = [view * (1.0 / view.norm()), across * (1.0 / width.sqrt())];
+        let upright = [wanted, beside * (1.0 / slope.sqrt())];
+        let Some((turn, norm)) = between_pairs(now, upright) else {
+            return false;
+        };
         let Some(frame) = Frame::of_even_parent(skeleton, self.joint, globals) else {
             return false;
         };
-        let view = vector(globals, self.joint, self.forward);
-        let up = vector(globals, self.joint, self.up);
-        let scale = 1.0 / view.norm();
-        let (view, up) = (view * scale, up * scale);
-        let beside = pole.cross(&wanted);
-        let is_steep = beside.norm_squared() < STEEP * pole.norm_squared();
-        let Some(aim) = arc(view, wanted) else {
-            return false;
-        };
-        if is_steep || self.offset != Vec3::zeros() {
-            return false;
-        }
-        let up = carried(aim, up);
-        let roll = Roll::by(
-            up.dot(&beside),
-            up.dot(&pole) - up.dot(&wanted) * wanted.dot(&pole),
-        );
-        frame.turn_fully(self.joint, roll.about(wanted) * aim, pose);
+        frame.turn_by(self.joint, turn, norm, pose);
         true
     }
 
