@@ -94,4 +94,14 @@ pub enum SkinError {
     /// The mesh itself is wrong.
     #[error(transparent)]
     Mesh(#[from] anim_geom::GeomError),
+    /// A sample pose has no matrix for each joint.
+    #[error("pose {pose}: {found} matrices for {joint_count} joints")]
+    PoseCount {
+        /// Index of the pose.
+        pose: usize,
+        /// Its number of matrices.
+        found: usize,
+        /// Length of the skin's joint list.
+        joint_count: usize,
+    },
 }

@@ -33,13 +33,16 @@
 //! ```
 
 pub mod bounds;
+pub mod dual_bounds;
 pub mod dual_palette;
 pub mod dual_quaternion;
 mod error;
 pub mod influences;
 pub mod linear;
+pub mod lod;
 pub mod morph;
 pub mod palette;
+pub mod simplify;
 mod skin_blocks;
 pub mod skinned_mesh;
 mod vectors;
@@ -48,11 +51,14 @@ pub mod weight_rows;
 pub mod weights;
 
 pub use bounds::{Aabb, JointBounds};
+pub use dual_bounds::DualBounds;
 pub use dual_palette::DualPalette;
 pub use error::SkinError;
 pub use influences::Influences;
+pub use lod::{LodState, MeshLod};
 pub use morph::MorphTarget;
 pub use palette::Palette;
+pub use simplify::{SkinLevel, SkinLodOptions, simplify_skinned};
 pub use skinned_mesh::SkinnedMesh;
 pub use vertex_blocks::{VertexBlock, VertexBlocks};
 pub use weight_rows::{WeightFault, WeightReport};

@@ -15,9 +15,11 @@
 //! ```
 
 pub mod bones;
+pub mod merge;
 pub mod report;
 
 pub use bones::{Bone, Bones};
+pub use merge::{crossfade, kept_ancestors, merge_joints};
 pub use report::{BindReport, Island};
 
 use serde::{Deserialize, Serialize};
