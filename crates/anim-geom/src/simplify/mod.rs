@@ -76,7 +76,7 @@ pub struct SimplifiedMesh {
 
 /// Simplifies `mesh` until `goal`; every vertex of the result is one of the mesh's.
 ///
-/// O(F log F): a second for some 500,000 triangles.
+/// O(F log F): some 250,000 triangles a second.
 ///
 /// Source: Garland and Heckbert, "Surface simplification using quadric error metrics", SIGGRAPH 1997, here with each sum
 /// divided by its area, half-edge collapses and the link condition.
