@@ -24,6 +24,7 @@ pub mod neighbors;
 pub mod normals;
 pub mod primitives;
 pub mod shape;
+pub mod simplify;
 #[cfg(feature = "solve")]
 pub mod sparse;
 pub mod topology;

@@ -169,14 +169,14 @@ pub enum SkinError {
         /// What is wrong there.
         what: &'static str,
     },
-    /// A pose, or the joint weights that come after the poses, has not one entry a joint.
-    #[error("pose {pose}: {found} rotations for {joint_count} joints")]
+    /// A pose, or the joint weights that come after the poses, has not one rotation or matrix a joint.
+    #[error("pose {pose}: {found} entries for {joint_count} joints")]
     PoseCount {
         /// Index of the pose; the number of poses for the joint weights.
         pose: usize,
         /// Its length.
         found: usize,
-        /// Number of joints of the rest pose.
+        /// Number of joints.
         joint_count: usize,
     },
     /// Two poses are the same, so that no weights can tell them apart.

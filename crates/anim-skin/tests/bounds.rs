@@ -3,7 +3,10 @@
 mod common;
 
 use anim_math::{Affine, Mat3, Transform, Vec3, quat};
-use anim_skin::{Aabb, Influences, JointBounds, MorphTarget, Palette, SkinnedMesh, VertexBlocks};
+use anim_skin::{
+    Aabb, DualBounds, DualPalette, Influences, JointBounds, MorphTarget, Palette, SkinnedMesh,
+    VertexBlocks,
+};
 use common::{Numbers, bind, cloud, random_mesh, rigid_palette};
 use proptest::prelude::*;
 
@@ -11,6 +14,18 @@ fn exact(skin: &SkinnedMesh, source: &VertexBlocks, palette: &Palette) -> Aabb {
     let mut out = VertexBlocks::new(skin.vertex_count());
     skin.linear(source, palette, &mut out);
     out.bounds()
+}
+
+fn exact_dual(skin: &SkinnedMesh, source: &VertexBlocks, motions: &DualPalette) -> Aabb {
+    let mut out = VertexBlocks::new(skin.vertex_count());
+    skin.dual_quaternion(source, motions, &mut out);
+    out.bounds()
+}
+
+fn dual(skin: &SkinnedMesh, palette: &Palette) -> DualPalette {
+    let mut motions = DualPalette::new(palette.len());
+    skin.dual_palette(palette, &mut motions);
+    motions
 }
 
 fn holds(outer: &Aabb, inner: &Aabb) -> bool {
@@ -56,6 +71,25 @@ proptest! {
         for palette in [rigid_palette(joints, seed), any_palette(joints, numbers), Palette::new(joints)] {
             let exact = exact(&skin, skin.rest(), &palette);
             prop_assert!(holds(&bounds.bounds(&palette), &exact), "{exact:?}");
+        }
+    }
+
+    #[test]
+    fn every_swung_vertex_is_inside(seed in any::<u64>(), vertices in 1_usize..60, joints in 1_usize..9, k in 1_usize..5) {
+        let (mesh, influences) = random_mesh(vertices, joints, k, seed);
+        let numbers = &mut Numbers::new(seed);
+        let skin = bind(&mesh, joints, &influences, &[]);
+        let bounds = DualBounds::new(&skin, 0.0..=1.0);
+        let mut mirrored = rigid_palette(joints, seed);
+        for place in 0..joints {
+            let flip = Affine { linear: Mat3::from_diagonal(&Vec3::new(1.0, 1.0, -2.0)), ..Affine::IDENTITY };
+            mirrored.set(place, mirrored.get(place) * flip);
+        }
+        for palette in [rigid_palette(joints, seed), mirrored, any_palette(joints, numbers), Palette::new(joints)] {
+            let motions = dual(&skin, &palette);
+            let exact = exact_dual(&skin, skin.rest(), &motions);
+            let found = bounds.bounds(&motions);
+            prop_assert!(holds(&found, &exact), "{exact:?} in {found:?}");
         }
     }
 
@@ -117,6 +151,40 @@ fn a_rigid_box_is_as_tight_as_a_box_can_be() {
     // A quarter turn exchanges x and y.
     assert!((found.min - Vec3::new(8.0, -1.0, -3.0)).norm() < 1e-4);
     assert!((found.max - Vec3::new(12.0, 1.0, 3.0)).norm() < 1e-4);
+}
+
+#[test]
+fn a_bent_arm_is_held_hardly_looser_than_it_is() {
+    // Two metres along x, bent by a right angle about the origin; the blend is 0.2 m wide.
+    let along = |i: u16| f32::from(i) / 100.0 - 1.0;
+    let positions = (0..=200).map(|i| Vec3::new(along(i), 0.1, 0.0)).collect();
+    let weight = |i: u16| (0.5 + along(i) / 0.2).clamp(0.0, 1.0);
+    let influences = Influences {
+        per_vertex: 2,
+        joints: [0, 1].repeat(201),
+        weights: (0..=200)
+            .flat_map(|i| [1.0 - weight(i), weight(i)])
+            .collect(),
+    };
+    let skin = bind(&cloud(positions, vec![Vec3::y(); 201]), 2, &influences, &[]);
+    let mut palette = Palette::new(2);
+    let quarter = quat::from_axis_angle(Vec3::z(), std::f32::consts::FRAC_PI_2);
+    palette.set(1, Transform::from_rotation(quarter).into());
+    let motions = dual(&skin, &palette);
+    let exact = exact_dual(&skin, skin.rest(), &motions);
+    let found = DualBounds::new(&skin, 0.0..=1.0).bounds(&motions);
+    assert!(holds(&found, &exact));
+    let looser = (found.max - exact.max).sup(&(exact.min - found.min)).max();
+    // The blended vertices are within 0.15 m of the elbow, and a right angle parts them by no more than √2 of that.
+    assert!(looser < 0.22, "{looser} m");
+    let one = bind(
+        &cloud(vec![Vec3::x()], vec![Vec3::y()]),
+        2,
+        &Influences::rigid(1),
+        &[],
+    );
+    let rigid = DualBounds::new(&one, 0.0..=1.0).bounds(&motions);
+    assert!(rigid.half_extents().max() < 1e-4);
 }
 
 #[test]
