@@ -118,4 +118,21 @@ pub enum SkinError {
         /// What is wrong there.
         what: &'static str,
     },
+    /// Frames of weights make no curves.
+    #[error(transparent)]
+    Curve(#[from] anim_curves::CurveError),
+    /// A marker on a face is wrong.
+    #[error("marker {marker}: {what}")]
+    BadMarker {
+        /// Index of the marker.
+        marker: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// An option makes no sense.
+    #[error("{what}")]
+    BadOption {
+        /// Which, and why.
+        what: &'static str,
+    },
 }
