@@ -76,15 +76,17 @@ pub struct ShapeSolver {
     options: SolveOptions,
     shape_count: usize,
     marker_count: usize,
-    /// 3m rows of n: what each shape does to x, y and z of each marker.
+    /// n, rounded up to whole lanes; all rows are so long, with zeros at the end.
+    stride: usize,
+    /// 3m rows: what each shape does to x, y and z of each marker.
     rows: Vec<f64>,
-    /// n × n: Sᵀ·W·S of all markers.
+    /// n rows: Sᵀ·W·S of all markers.
     gram: Vec<f64>,
     /// The mean of its diagonal, or 1.
     scale: f64,
-    /// n × n: this frame's Gram and priors.
+    /// n rows: this frame's Gram and priors.
     system: Vec<f64>,
-    /// n: right-hand side minus system times weights, halved negative gradient.
+    /// A row: right-hand side minus system times weights, halved negative gradient.
     descent: Vec<f64>,
     /// n: one over the diagonal of `system`, 0 where neither markers nor priors say anything.
     inverse: Vec<f64>,
@@ -96,7 +98,10 @@ pub struct ShapeSolver {
 const TOLERANCE: f64 = 1e-9;
 
 /// How far weights go towards their best value; 1 stops there, from 2 on nothing converges.
-const RELAXATION: f64 = 1.3;
+const RELAXATION: f64 = 1.2;
+
+/// Rows are whole blocks of so many numbers.
+const ROW_LANES: usize = 8;
 
 impl ShapeSolver {
     /// Prepares for `markers`: the vertex, in source order, that each marker sits on.
@@ -118,7 +123,8 @@ impl ShapeSolver {
         }
         let n = targets.len();
         check(options, n, markers.len())?;
-        let mut rows = vec![0.0; 3 * markers.len() * n];
+        let stride = n.next_multiple_of(ROW_LANES).max(ROW_LANES);
+        let mut rows = vec![0.0; 3 * markers.len() * stride];
         for (shape, target) in targets.iter().enumerate() {
             let mut order: Vec<(u32, usize)> = target.vertices.iter().copied().zip(0..).collect();
             order.sort_unstable();
@@ -126,7 +132,7 @@ impl ShapeSolver {
                 let first = order.partition_point(|(v, _)| v < vertex);
                 for (_, entry) in order[first..].iter().take_while(|(v, _)| v == vertex) {
                     for (axis, value) in target.positions[*entry].iter().enumerate() {
-                        rows[(3 * marker + axis) * n + shape] += f64::from(*value);
+                        rows[(3 * marker + axis) * stride + shape] += f64::from(*value);
                     }
                 }
             }
@@ -135,11 +141,12 @@ impl ShapeSolver {
             options: options.clone(),
             shape_count: n,
             marker_count: markers.len(),
+            stride,
             rows,
-            gram: vec![0.0; n * n],
+            gram: vec![0.0; n * stride],
             scale: 1.0,
-            system: vec![0.0; n * n],
-            descent: vec![0.0; n],
+            system: vec![0.0; n * stride],
+            descent: vec![0.0; stride],
             inverse: vec![0.0; n],
             weights: vec![0.0; n],
             level: Level::new(),
@@ -148,7 +155,7 @@ impl ShapeSolver {
         for marker in 0..markers.len() {
             solver.add_marker(&mut gram, marker, 1.0);
         }
-        let trace: f64 = (0..n).map(|shape| gram[shape * n + shape]).sum();
+        let trace: f64 = (0..n).map(|shape| gram[shape * stride + shape]).sum();
         if trace > 0.0 {
             solver.scale = trace / n as f64;
         }
@@ -170,9 +177,9 @@ impl ShapeSolver {
 
     /// Markers that no shape moves, ascending: a point of the skull, or a mistaken vertex. They have no say.
     pub fn idle_markers(&self) -> Vec<usize> {
-        let n = self.shape_count;
+        let stride = self.stride;
         let is_still = |marker: &usize| {
-            let rows = &self.rows[3 * marker * n..3 * (marker + 1) * n];
+            let rows = &self.rows[3 * marker * stride..3 * (marker + 1) * stride];
             rows.iter().all(|value| *value == 0.0)
         };
         (0..self.marker_count).filter(is_still).collect()
@@ -180,9 +187,9 @@ impl ShapeSolver {
 
     /// Shapes that move no marker with trust, ascending: only priors decide their weights.
     pub fn unseen_shapes(&self) -> Vec<usize> {
-        let n = self.shape_count;
-        (0..n)
-            .filter(|shape| self.gram[shape * n + shape] == 0.0)
+        let stride = self.stride;
+        (0..self.shape_count)
+            .filter(|shape| self.gram[shape * stride + shape] == 0.0)
             .collect()
     }
 
@@ -244,7 +251,7 @@ impl ShapeSolver {
     /// Sets up the system and the descent direction at the current weights; gives the number of missing markers.
     #[inline(always)]
     fn assemble(&mut self, displacements: &[Vec3]) -> usize {
-        let n = self.shape_count;
+        let (n, stride) = (self.shape_count, self.stride);
         let missing = displacements.iter().filter(|d| !is_seen(d)).count();
         let mut system = std::mem::take(&mut self.system);
         let few_missing = 2 * missing <= displacements.len();
@@ -257,7 +264,7 @@ impl ShapeSolver {
         for (marker, displacement) in displacements.iter().enumerate() {
             if is_seen(displacement) {
                 let trust = self.trust(marker);
-                let rows = self.rows[3 * marker * n..].chunks_exact(n.max(1));
+                let rows = self.rows[3 * marker * stride..].chunks_exact(stride);
                 for (row, value) in rows.zip(displacement.iter()) {
                     let value = trust * f64::from(*value);
                     add_scaled(&mut self.descent, value, row);
@@ -272,7 +279,7 @@ impl ShapeSolver {
         if few_missing && missing > 0 {
             for shape in 0..n {
                 // Little is left of much: mostly rounding, where markers might see nothing at all.
-                if system[shape * n + shape] < 1e-3 * self.gram[shape * n + shape] {
+                if system[shape * stride + shape] < 1e-3 * self.gram[shape * stride + shape] {
                     self.sum_again(&mut system, shape, displacements);
                 }
             }
@@ -284,22 +291,22 @@ impl ShapeSolver {
         ]
         .map(|strength| strength * self.scale);
         for shape in 0..n {
-            system[shape * n + shape] += ridge + temporal;
+            system[shape * stride + shape] += ridge + temporal;
             self.descent[shape] += temporal * self.weights[shape];
         }
         for [left, right] in &self.options.pairs {
-            system[left * n + left] += symmetry;
-            system[right * n + right] += symmetry;
-            system[left * n + right] -= symmetry;
-            system[right * n + left] -= symmetry;
+            system[left * stride + left] += symmetry;
+            system[right * stride + right] += symmetry;
+            system[left * stride + right] -= symmetry;
+            system[right * stride + left] -= symmetry;
         }
-        for (weight, row) in self.weights.iter().zip(system.chunks_exact(n.max(1))) {
+        for (weight, row) in self.weights.iter().zip(system.chunks_exact(stride)) {
             if *weight != 0.0 {
                 add_scaled(&mut self.descent, -weight, row);
             }
         }
         for (shape, inverse) in self.inverse.iter_mut().enumerate() {
-            let diagonal = system[shape * n + shape];
+            let diagonal = system[shape * stride + shape];
             *inverse = if diagonal > f64::MIN_POSITIVE {
                 1.0 / diagonal
             } else {
@@ -312,13 +319,13 @@ impl ShapeSolver {
 
     #[inline(always)]
     fn add_marker(&self, gram: &mut [f64], marker: usize, sign: f64) {
-        let n = self.shape_count.max(1);
+        let stride = self.stride;
         let trust = sign * self.trust(marker);
-        for row in self.rows[3 * marker * self.shape_count..]
-            .chunks_exact(n)
+        for row in self.rows[3 * marker * stride..]
+            .chunks_exact(stride)
             .take(3)
         {
-            for (sums, value) in gram.chunks_exact_mut(n).zip(row) {
+            for (sums, value) in gram.chunks_exact_mut(stride).zip(row) {
                 if *value != 0.0 {
                     add_scaled(sums, trust * value, row);
                 }
@@ -328,20 +335,23 @@ impl ShapeSolver {
 
     /// Computes a row and column of the Gram from the seen markers, without subtraction.
     fn sum_again(&self, gram: &mut [f64], shape: usize, displacements: &[Vec3]) {
-        let n = self.shape_count;
-        gram[shape * n..(shape + 1) * n].fill(0.0);
+        let (n, stride) = (self.shape_count, self.stride);
+        gram[shape * stride..(shape + 1) * stride].fill(0.0);
         for (marker, _) in displacements.iter().enumerate().filter(|(_, d)| is_seen(d)) {
             let trust = self.trust(marker);
-            for row in self.rows[3 * marker * n..].chunks_exact(n).take(3) {
+            for row in self.rows[3 * marker * stride..]
+                .chunks_exact(stride)
+                .take(3)
+            {
                 add_scaled(
-                    &mut gram[shape * n..(shape + 1) * n],
+                    &mut gram[shape * stride..(shape + 1) * stride],
                     trust * row[shape],
                     row,
                 );
             }
         }
         for other in 0..n {
-            gram[other * n + shape] = gram[shape * n + other];
+            gram[other * stride + shape] = gram[shape * stride + other];
         }
     }
 
@@ -364,8 +374,8 @@ impl ShapeSolver {
         let new = past.clamp(low, high);
         if new != old {
             self.weights[shape] = new;
-            let n = self.shape_count;
-            let row = &self.system[shape * n..(shape + 1) * n];
+            let stride = self.stride;
+            let row = &self.system[shape * stride..(shape + 1) * stride];
             add_scaled(&mut self.descent, old - new, row);
         }
     }
@@ -414,10 +424,15 @@ impl ShapeSolver {
     }
 }
 
+/// Adds `factor` times a row to another.
 #[inline(always)]
 fn add_scaled(sums: &mut [f64], factor: f64, row: &[f64]) {
-    for (sum, entry) in sums.iter_mut().zip(row) {
-        *sum += factor * entry;
+    let (sums, _) = sums.as_chunks_mut::<ROW_LANES>();
+    let (row, _) = row.as_chunks::<ROW_LANES>();
+    for (sums, row) in sums.iter_mut().zip(row) {
+        for (sum, entry) in sums.iter_mut().zip(row) {
+            *sum += factor * entry;
+        }
     }
 }
 
