@@ -191,4 +191,21 @@ pub enum SkinError {
 
 fn other_pose(other: Option<usize>) -> String {
     other.map_or_else(|| "the rest pose".to_owned(), |pose| format!("pose {pose}"))
+    /// Frames of weights make no curves.
+    #[error(transparent)]
+    Curve(#[from] anim_curves::CurveError),
+    /// A marker on a face is wrong.
+    #[error("marker {marker}: {what}")]
+    BadMarker {
+        /// Index of the marker.
+        marker: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// An option makes no sense.
+    #[error("{what}")]
+    BadOption {
+        /// Which, and why.
+        what: &'static str,
+    },
 }

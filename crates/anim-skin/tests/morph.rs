@@ -5,9 +5,9 @@ mod common;
 use std::f32::consts::FRAC_1_SQRT_2;
 
 use anim_geom::Vertices;
-use anim_math::Vec3;
 use anim_math::lanes::Level;
-use anim_skin::{Influences, MorphTarget, SkinnedMesh, VertexBlocks};
+use anim_math::{Transform, Vec3};
+use anim_skin::{Influences, MorphTarget, Palette, SkinnedMesh, VertexBlocks};
 use common::{Numbers, bind, cloud, random_mesh};
 
 fn morphed(skin: &SkinnedMesh, weights: &[f32]) -> Vertices {
@@ -91,6 +91,69 @@ fn a_flap_turns_its_normals_by_displacements_and_renormalises() {
                 "{weights:?}: {found}"
             );
         }
+    }
+}
+
+#[test]
+fn a_cube_becomes_a_sphere_whose_normals_are_right_before_and_after_the_skin() {
+    // One face of a cube, 5 × 5; its target is the sphere that touches the corners, its normals' displacements are
+    // differences and not the sphere's normals themselves.
+    let steps = [-1.0, -0.5, 0.0, 0.5, 1.0_f32];
+    let face: Vec<Vec3> = steps
+        .iter()
+        .flat_map(|x| steps.map(|y| Vec3::new(*x, y, 1.0)))
+        .collect();
+    let sphere: Vec<Vec3> = face.iter().map(|p| p.normalize()).collect();
+    let radius = 3.0_f32.sqrt();
+    let target = MorphTarget {
+        vertices: (0..25).collect(),
+        positions: face
+            .iter()
+            .zip(&sphere)
+            .map(|(p, n)| n * radius - p)
+            .collect(),
+        normals: sphere.iter().map(|n| n - Vec3::z()).collect(),
+        ..MorphTarget::default()
+    };
+    let mesh = cloud(face, vec![Vec3::z(); 25]);
+    let skin = bind(&mesh, 1, &Influences::rigid(25), &[target]);
+    let tolerance = 4.0 * f32::EPSILON;
+    assert_eq!(morphed(&skin, &[0.0]).normals, mesh.rest.normals);
+    let whole = morphed(&skin, &[1.0]);
+    let half = morphed(&skin, &[0.5]);
+    for (vertex, normal) in sphere.iter().enumerate() {
+        assert!(near(
+            whole.positions[vertex],
+            (normal * radius).into(),
+            tolerance
+        ));
+        assert!(near(whole.normals[vertex], (*normal).into(), tolerance));
+        let between = (normal + Vec3::z()).normalize();
+        assert!(near(half.normals[vertex], between.into(), tolerance));
+    }
+    // The skin comes after: a joint that stretches the sphere makes it an ellipsoid, normals S⁻¹·n.
+    let stretch = Vec3::new(1.0, 3.0, 0.5);
+    let mut palette = Palette::new(1);
+    palette.set(
+        0,
+        Transform {
+            scale: stretch,
+            ..Transform::IDENTITY
+        }
+        .into(),
+    );
+    let mut blocks = VertexBlocks::new(25);
+    let mut skinned = VertexBlocks::new(25);
+    skin.morph(&[1.0], &mut blocks);
+    skin.linear(&blocks, &palette, &mut skinned);
+    let mut vertices = Vertices::default();
+    skin.to_source_order(&skinned, &mut vertices);
+    for (normal, found) in sphere.iter().zip(&vertices.normals) {
+        let expected = normal.component_div(&stretch).normalize();
+        assert!(
+            near(*found, expected.into(), 8.0 * f32::EPSILON),
+            "{found} {expected}"
+        );
     }
 }
 

@@ -89,6 +89,12 @@ pub fn match_names<S: AsRef<str>>(names: &[S]) -> NameReport {
     report
 }
 
+/// The weights that are no number from 0 to 1, and their places in [`NAMES`].
+pub fn check_ranges(weights: &[f32; 52]) -> Vec<(usize, f32)> {
+    let pairs = weights.iter().copied().enumerate();
+    pairs.filter(|(_, w)| !(0.0..=1.0).contains(w)).collect()
+}
+
 /// A name without its taste: lower case, no separators, nothing before the last `.` or `:` that more letters follow, and
 /// the side, however short and wherever it stands, as `left` or `right` at the end.
 pub fn normalized(name: &str) -> String {
@@ -177,6 +183,16 @@ mod tests {
         for name in ["", ".", ":", "é", "hair", "L", "_L", "a."] {
             assert_eq!(index_of(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn what_is_no_weight_is_listed() {
+        let mut weights = [0.5; 52];
+        (weights[0], weights[1]) = (0.0, 1.0);
+        assert!(check_ranges(&weights).is_empty());
+        (weights[3], weights[4], weights[51]) = (-0.25, 1.5, f32::NAN);
+        let places: Vec<_> = check_ranges(&weights).iter().map(|bad| bad.0).collect();
+        assert_eq!(places, [3, 4, 51]);
     }
 
     #[test]

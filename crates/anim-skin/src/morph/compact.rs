@@ -32,6 +32,8 @@ pub struct CompactShape {
     pub name: Option<String>,
     /// Largest distance between a displacement and what is decoded, left-out ones included, metres.
     pub error: f32,
+    /// The same of the normals' displacements.
+    pub normal_error: f32,
     /// First vertex and length of each run, ascending.
     runs: Vec<(u32, u32)>,
     position_scale: f32,
@@ -50,7 +52,12 @@ impl CompactShape {
     ///
     /// [`SkinError::TargetCount`] and [`SkinError::NotFinite`] for the target.
     pub fn new(target: &MorphTarget, tolerance: f32) -> Result<Self, SkinError> {
-        target.check(0, usize::MAX)?;
+        Self::of_target(0, target, tolerance)
+    }
+
+    /// [`new`](Self::new), where errors name the target `index`.
+    fn of_target(index: usize, target: &MorphTarget, tolerance: f32) -> Result<Self, SkinError> {
+        target.check(index, usize::MAX)?;
         let mut entries: Vec<usize> = (0..target.vertices.len())
             .filter(|entry| target.positions[*entry].norm() >= tolerance)
             .collect();
@@ -74,18 +81,9 @@ impl CompactShape {
         if !target.normals.is_empty() {
             (shape.normal_scale, shape.normals) = quantized(&target.normals, &entries);
         }
-        let dropped = target
-            .positions
-            .iter()
-            .map(|d| d.norm())
-            .filter(|d| *d < tolerance);
-        let kept = entries
-            .iter()
-            .zip(&shape.positions)
-            .map(|(entry, numbers)| {
-                (target.positions[*entry] - restored(numbers, shape.position_scale)).norm()
-            });
-        shape.error = dropped.chain(kept).fold(0.0, f32::max);
+        let (positions, normals) = (&shape.positions, &shape.normals);
+        shape.error = largest_error(&target.positions, &entries, positions, shape.position_scale);
+        shape.normal_error = largest_error(&target.normals, &entries, normals, shape.normal_scale);
         Ok(shape)
     }
 
@@ -99,6 +97,8 @@ impl CompactShape {
                 .runs
                 .iter()
                 .flat_map(|(first, count)| (0..*count).map(move |i| first.saturating_add(i)))
+                // Runs of a damaged file may claim more than there is.
+                .take(self.positions.len())
                 .collect(),
             positions: decode(&self.positions, self.position_scale),
             normals: decode(&self.normals, self.normal_scale),
@@ -109,6 +109,67 @@ impl CompactShape {
     pub fn bytes(&self) -> usize {
         8 * self.runs.len() + 6 * (self.positions.len() + self.normals.len()) + 8
     }
+}
+
+/// All targets of a mesh in runs of 16-bit displacements.
+///
+/// ```
+/// # use anim_math::Vec3;
+/// # use anim_skin::MorphTarget;
+/// use anim_skin::morph::CompactShapes;
+///
+/// let target = |x| MorphTarget { vertices: vec![0, 1], positions: vec![x * Vec3::x(); 2], ..MorphTarget::default() };
+/// let shapes = CompactShapes::new(&[target(1.0), target(0.01)], 1e-6)?;
+/// // Either shape has its own scale: an error is relative to its largest displacement.
+/// assert!(shapes.error() < 1e-6 && shapes.bytes() == 2 * (8 + 12 + 8));
+/// assert_eq!(shapes.decode().len(), 2);
+/// # Ok::<(), anim_skin::SkinError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CompactShapes {
+    /// One a target.
+    pub shapes: Vec<CompactShape>,
+}
+
+impl CompactShapes {
+    /// Compresses each of `targets` as [`CompactShape::new`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`SkinError::TargetCount`] and [`SkinError::NotFinite`] with the index of the target.
+    pub fn new(targets: &[MorphTarget], tolerance: f32) -> Result<Self, SkinError> {
+        let shapes = targets
+            .iter()
+            .enumerate()
+            .map(|(index, target)| CompactShape::of_target(index, target, tolerance))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { shapes })
+    }
+
+    /// All targets again.
+    pub fn decode(&self) -> Vec<MorphTarget> {
+        self.shapes.iter().map(CompactShape::decode).collect()
+    }
+
+    /// Size of all shapes without their names, bytes.
+    pub fn bytes(&self) -> usize {
+        self.shapes.iter().map(CompactShape::bytes).sum()
+    }
+
+    /// The largest [`CompactShape::error`], metres.
+    pub fn error(&self) -> f32 {
+        self.shapes.iter().fold(0.0, |m, s| s.error.max(m))
+    }
+}
+
+/// The largest distance between `vectors` and what `numbers` restore of `entries`; all others are lost.
+fn largest_error(vectors: &[Vec3], entries: &[usize], numbers: &[[i16; 3]], scale: f32) -> f32 {
+    let mut lost = vectors.to_vec();
+    for (entry, numbers) in entries.iter().zip(numbers) {
+        lost[*entry] -= restored(numbers, scale);
+    }
+    lost.iter().fold(0.0, |m, v| v.norm().max(m))
 }
 
 fn quantized(vectors: &[Vec3], entries: &[usize]) -> (f32, Vec<[i16; 3]>) {
@@ -158,6 +219,7 @@ mod tests {
             assert!((wave(vertex) - position).norm() <= shape.error);
         }
         assert_eq!(decoded.normals, decoded.positions);
+        assert_eq!(shape.normal_error, shape.error);
         assert!(shape.bytes() < target.vertices.len() * (4 + 24));
         let none = CompactShape::new(&MorphTarget::default(), 0.0).unwrap();
         assert_eq!((none.error, none.decode()), (0.0, MorphTarget::default()));

@@ -28,16 +28,22 @@ pub mod arkit;
 pub mod compact;
 pub mod corrective;
 pub mod csv;
+pub mod face_mix;
+pub mod facs;
 pub mod in_between;
 pub mod pca;
 pub mod rig;
 pub mod solve;
+pub mod stand_ins;
+pub mod vrm;
+pub mod weight_curves;
 
-pub use compact::CompactShape;
+pub use compact::{CompactShape, CompactShapes};
 pub use csv::WeightFrames;
 pub use pca::ShapePca;
 pub use rig::{RigSpec, ShapeRig};
 pub use solve::{ShapeOutcome, ShapeSolver, SolveOptions};
+pub use stand_ins::StandIns;
 
 use std::ops::Range;
 
@@ -244,10 +250,15 @@ fn displace<S: Simd>(
     rest: &[VertexBlock],
     out: &mut [VertexBlock],
 ) {
-    out.copy_from_slice(rest);
+    if blocks.chunk_ends.is_empty() {
+        out.copy_from_slice(rest);
+    }
     let one = f32x8::splat(simd, 1.0);
     let mut start = 0;
-    for (out, end) in out.chunks_mut(CHUNK).zip(&blocks.chunk_ends) {
+    let chunks = out.chunks_mut(CHUNK).zip(rest.chunks(CHUNK));
+    for ((out, rest), end) in chunks.zip(&blocks.chunk_ends) {
+        // Copied chunk by chunk, the vertices are still in the cache when they are displaced.
+        out.copy_from_slice(rest);
         let mut turned = 0_u64;
         for run in &blocks.runs[start..*end] {
             let weight = weights[run.target as usize];
