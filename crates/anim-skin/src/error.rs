@@ -187,10 +187,6 @@ pub enum SkinError {
         /// Index of the earlier one; `None` is the rest pose.
         other: Option<usize>,
     },
-}
-
-fn other_pose(other: Option<usize>) -> String {
-    other.map_or_else(|| "the rest pose".to_owned(), |pose| format!("pose {pose}"))
     /// Frames of weights make no curves.
     #[error(transparent)]
     Curve(#[from] anim_curves::CurveError),
@@ -202,10 +198,14 @@ fn other_pose(other: Option<usize>) -> String {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// An option makes no sense.
+    /// An option of a face solver makes no sense.
     #[error("{what}")]
-    BadOption {
+    WrongOption {
         /// Which, and why.
         what: &'static str,
     },
+}
+
+fn other_pose(other: Option<usize>) -> String {
+    other.map_or_else(|| "the rest pose".to_owned(), |pose| format!("pose {pose}"))
 }

@@ -226,12 +226,12 @@ fn options_are_refused_by_name() {
         ridge: -1.0,
         ..none.clone()
     });
-    assert!(matches!(ridge, SkinError::BadOption { .. }));
+    assert!(matches!(ridge, SkinError::WrongOption { .. }));
     let limits = refused(SolveOptions {
         limits: vec![[0.0, 1.0]],
         ..none.clone()
     });
-    assert!(matches!(limits, SkinError::BadOption { .. }));
+    assert!(matches!(limits, SkinError::WrongOption { .. }));
     let mut marker_weights = vec![1.0; MARKERS];
     marker_weights[7] = f64::NAN;
     let marker = refused(SolveOptions {

@@ -111,7 +111,7 @@ impl ShapeSolver {
     /// # Errors
     ///
     /// [`SkinError::TargetCount`] and [`SkinError::NotFinite`] for the targets; [`SkinError::BadShape`] for a pair or
-    /// limit, [`SkinError::BadMarker`] for a marker weight, and [`SkinError::BadOption`] for a strength or number of
+    /// limit, [`SkinError::BadMarker`] for a marker weight, and [`SkinError::WrongOption`] for a strength or number of
     /// limits that makes no sense. A vertex that no target moves is no error: see [`idle_markers`](Self::idle_markers).
     pub fn new(
         targets: &[MorphTarget],
@@ -443,7 +443,7 @@ fn is_seen(displacement: &Vec3) -> bool {
 
 fn check(options: &SolveOptions, shape_count: usize, marker_count: usize) -> Result<(), SkinError> {
     let is_strength = |value: &f64| value.is_finite() && *value >= 0.0;
-    let option = |what| Err(SkinError::BadOption { what });
+    let option = |what| Err(SkinError::WrongOption { what });
     let strengths = [
         options.ridge,
         options.sparsity,
