@@ -95,4 +95,10 @@ mod book {
     struct Blending;
     #[doc = include_str!("../../../docs/book/06-ik.md")]
     struct InverseKinematics;
+    #[doc = include_str!("../../../docs/book/07-weights.md")]
+    struct Weights;
+    #[doc = include_str!("../../../docs/book/08-skinning.md")]
+    struct Skinning;
+    #[doc = include_str!("../../../docs/book/09-faces.md")]
+    struct Faces;
 }

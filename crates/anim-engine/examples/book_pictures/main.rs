@@ -9,9 +9,12 @@
 
 mod blending;
 mod curves;
+mod faces;
 mod frames;
 mod rotations;
 mod skeletons;
+mod skinning;
+mod weights;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -41,6 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         rotations::pictures,
         skeletons::pictures,
         blending::pictures,
+        weights::pictures,
+        skinning::pictures,
+        faces::pictures,
     ];
     for chapter in chapters {
         for (name, image) in chapter()? {
