@@ -5,8 +5,8 @@
 //! the whole mesh, for the price of a matrix a joint and before any vertex is skinned: for culling, shadows and picking. Once
 //! vertices are there, [`VertexBlocks::bounds`] is exact.
 //!
-//! Dual quaternions swing vertices along arcs that bulge out of such boxes; use the exact bounds there. For centres of
-//! rotation the boxes may be grown by twice their [`reach`](crate::RotationCenters::reach).
+//! Dual quaternions swing vertices along arcs that bulge out of such boxes; [`MotionBounds`](crate::MotionBounds) holds
+//! those. For centres of rotation the boxes may be grown by twice their [`reach`](crate::RotationCenters::reach).
 //!
 //! ```
 //! # use anim_geom::{Mesh, Vertices};
@@ -98,14 +98,14 @@ pub struct JointBounds {
 
 /// The vertices that follow one joint, bind space.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct JointBox {
-    place: usize,
-    center: Vec3,
-    half: Vec3,
+pub(crate) struct JointBox {
+    pub(crate) place: usize,
+    pub(crate) center: Vec3,
+    pub(crate) half: Vec3,
 }
 
 /// What rounding can add to a skinned vertex, as a part of the sizes involved: some ten roundings of 2⁻²⁴, and room.
-const ROUNDING: f32 = 1.0 / (1 << 19) as f32;
+pub(crate) const ROUNDING: f32 = 1.0 / (1 << 19) as f32;
 
 impl JointBounds {
     /// Boxes around the vertices of each joint at rest, and wherever morph targets take them with weights in `weights`.
@@ -167,7 +167,7 @@ impl JointBox {
     /// The box around the moved box: its centre moves, its half extents are multiplied by the absolute matrix.
     ///
     /// Source: Arvo, "Transforming axis-aligned bounding boxes", Graphics Gems, 1990.
-    fn moved(&self, model_from_bind: &Affine) -> Aabb {
+    pub(crate) fn moved(&self, model_from_bind: &Affine) -> Aabb {
         let absolute = model_from_bind.linear.abs();
         let center = model_from_bind.transform_point(self.center);
         let size = absolute * (self.center.abs() + self.half) + model_from_bind.translation.abs();
@@ -180,7 +180,7 @@ impl JointBox {
 }
 
 /// Where each vertex may be before the skin moves it, block order.
-fn reach(skin: &SkinnedMesh, weights: &RangeInclusive<f32>) -> Vec<Aabb> {
+pub(crate) fn reach(skin: &SkinnedMesh, weights: &RangeInclusive<f32>) -> Vec<Aabb> {
     let at_rest = |vertex| Aabb::at(skin.rest().position(vertex));
     let mut reach: Vec<_> = (0..skin.vertex_count()).map(at_rest).collect();
     let mut morphed = VertexBlocks::new(skin.vertex_count());

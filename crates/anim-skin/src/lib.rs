@@ -45,6 +45,9 @@ pub mod influences;
 pub mod linear;
 pub mod log_blend;
 pub mod morph;
+pub mod motion_bounds;
+#[cfg(feature = "solve")]
+mod nearest_rotation;
 pub mod palette;
 pub mod pose_space;
 pub mod region_mask;
@@ -71,6 +74,7 @@ pub use error::SkinError;
 pub use influences::Influences;
 pub use log_blend::LogMotions;
 pub use morph::MorphTarget;
+pub use motion_bounds::MotionBounds;
 pub use palette::Palette;
 pub use pose_space::{Kernel, PoseSpace};
 pub use region_mask::RegionMask;

@@ -3,8 +3,11 @@
 mod common;
 
 use anim_math::{Affine, Mat3, Transform, Vec3, quat};
-use anim_skin::{Aabb, Influences, JointBounds, MorphTarget, Palette, SkinnedMesh, VertexBlocks};
-use common::{Numbers, bind, cloud, random_mesh, rigid_palette};
+use anim_skin::{
+    Aabb, DualPalette, Influences, JointBounds, MorphTarget, MotionBounds, Palette, SkinnedMesh,
+    VertexBlocks,
+};
+use common::{Numbers, bind, cloud, joints, random_mesh, rigid_palette};
 use proptest::prelude::*;
 
 fn exact(skin: &SkinnedMesh, source: &VertexBlocks, palette: &Palette) -> Aabb {
@@ -56,6 +59,32 @@ proptest! {
         for palette in [rigid_palette(joints, seed), any_palette(joints, numbers), Palette::new(joints)] {
             let exact = exact(&skin, skin.rest(), &palette);
             prop_assert!(holds(&bounds.bounds(&palette), &exact), "{exact:?}");
+        }
+    }
+
+    #[test]
+    fn every_vertex_that_dual_quaternions_move_is_inside(
+        seed in any::<u64>(), vertices in 1_usize..60, count in 1_usize..9, per_vertex in 1_usize..6,
+    ) {
+        let (mesh, influences) = random_mesh(vertices, count, per_vertex, seed);
+        let foreign = bind(&mesh, count, &influences, &[]);
+        let skeleton = joints(count).0;
+        let bounds = MotionBounds::new(&foreign, 0.0..=1.0);
+        let rest = bounds.bounds(&DualPalette::new(count)).unwrap();
+        let slack = (rest.half_extents() - foreign.rest().bounds().half_extents()).norm();
+        prop_assert!(slack < 1e-4, "{slack}");
+        let mirror = Affine { linear: Mat3::from_diagonal(&Vec3::new(1.0, -1.0, 1.0)), ..Affine::IDENTITY };
+        for skin in [foreign.clone(), foreign.with_skeleton(&skeleton)] {
+            for image in [Affine::IDENTITY, mirror] {
+                let mut palette = rigid_palette(count, seed);
+                (0..count).for_each(|place| palette.set(place, image * palette.get(place)));
+                let mut motions = DualPalette::new(count);
+                skin.dual_palette(&palette, &mut motions);
+                let mut out = VertexBlocks::new(vertices);
+                skin.dual_quaternion(skin.rest(), &motions, &mut out);
+                let found = bounds.bounds(&motions).unwrap();
+                prop_assert!(holds(&found, &out.bounds()), "{found:?}");
+            }
         }
     }
 
