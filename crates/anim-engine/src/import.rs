@@ -181,6 +181,7 @@ fn surfaces_of(
             primitive: spec.primitive,
             source,
         })?;
+        let mesh = mesh.with_skeleton(skeleton);
         surfaces.push(Surface {
             joint,
             source: (spec.node, spec.primitive),

@@ -1,4 +1,4 @@
-//! Skinning and morphing of 10,000 vertices, positions and normals; throughput in vertices.
+//! Skinning and morphing of 10,000 and 50,000 vertices, positions and normals; throughput in vertices.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -27,7 +27,7 @@ const RINGS: usize = 40;
 const VERTICES: usize = LIMBS * RINGS * AROUND;
 
 /// Ten tubes of six joints: weights pass from each joint to the next, three where limbs bend most.
-fn character() -> (Mesh, Influences) {
+fn character(around: usize) -> (Mesh, Influences) {
     let mut mesh = Mesh::default();
     let mut influences = Influences {
         per_vertex: 3,
@@ -40,10 +40,10 @@ fn character() -> (Mesh, Influences) {
             let part = along - joint as f32;
             let third = if ring % 3 == 0 { 0.1 } else { 0.0 };
             let other = (joint + 2).min(JOINTS_A_LIMB - 1);
-            for step in 0..AROUND {
+            for step in 0..around {
                 let turn = quat::from_axis_angle(
                     Vec3::y(),
-                    step as f32 / AROUND as f32 * std::f32::consts::TAU,
+                    step as f32 / around as f32 * std::f32::consts::TAU,
                 );
                 let normal = turn * Vec3::x();
                 let base = Vec3::new(limb as f32, along * 0.2, 0.0);
@@ -59,9 +59,9 @@ fn character() -> (Mesh, Influences) {
     }
     for limb in 0..LIMBS {
         for ring in 0..RINGS - 1 {
-            for step in 0..AROUND {
+            for step in 0..around {
                 let vertex = |ring: usize, step: usize| {
-                    ((limb * RINGS + ring) * AROUND + step % AROUND) as u32
+                    ((limb * RINGS + ring) * around + step % around) as u32
                 };
                 let [a, b] = [vertex(ring, step), vertex(ring, step + 1)];
                 let [c, d] = [vertex(ring + 1, step), vertex(ring + 1, step + 1)];
@@ -132,13 +132,14 @@ fn bind(mesh: &Mesh, influences: &Influences, targets: &[MorphTarget]) -> Skinne
 }
 
 fn skin(criterion: &mut Criterion) {
-    let (mesh, influences) = character();
+    let (mesh, influences) = character(AROUND);
     let skeleton = skeleton();
     let mut globals = Globals::new(&skeleton);
     skeleton.globals(skeleton.rest(), &mut globals);
 
-    let tubes = bind(&mesh, &influences, &shapes());
-    let random = bind(&mesh, &random_influences(), &[]);
+    let foreign = bind(&mesh, &influences, &[]);
+    let tubes = bind(&mesh, &influences, &shapes()).with_skeleton(&skeleton);
+    let random = bind(&mesh, &random_influences(), &[]).with_skeleton(&skeleton);
     let mut palette = Palette::new(JOINTS);
     let mut out = VertexBlocks::new(VERTICES);
     tubes.palette(&globals, &mut palette);
@@ -171,9 +172,12 @@ fn skin(criterion: &mut Criterion) {
     let mut motions = DualPalette::new(JOINTS);
     tubes.dual_palette(&palette, &mut motions);
     let mut stretched_motions = motions.clone();
+    let mut foreign_motions = motions.clone();
+    foreign.dual_palette(&palette, &mut foreign_motions);
     tubes.dual_palette(&stretched, &mut stretched_motions);
     let cases = [
         ("dual_quaternion/10k", &tubes, &motions),
+        ("dual_quaternion_foreign/10k", &foreign, &foreign_motions),
         (
             "dual_quaternion_baseline/10k",
             &tubes.clone().with_level(Level::baseline()),
@@ -245,6 +249,22 @@ fn skin(criterion: &mut Criterion) {
             bencher.iter(|| mush.deform(tubes.rest(), black_box(&palette), &motions, &mut out));
         });
     }
+    let (mesh, influences) = character(5 * AROUND);
+    let large = bind(&mesh, &influences, &[]).with_skeleton(&skeleton);
+    let large_centers = RotationCenters::new(&large, &RotationCenterOptions::default());
+    let mut large_out = VertexBlocks::new(5 * VERTICES);
+    group.throughput(Throughput::Elements(5 * VERTICES as u64));
+    group.bench_function("linear/50k", |bencher| {
+        bencher.iter(|| large.linear(large.rest(), black_box(&palette), &mut large_out));
+    });
+    group.bench_function("dual_quaternion/50k", |bencher| {
+        bencher.iter(|| large.dual_quaternion(large.rest(), black_box(&motions), &mut large_out));
+    });
+    group.bench_function("rotation_center/50k", |bencher| {
+        let (source, palette) = (large.rest(), black_box(&palette));
+        bencher.iter(|| large_centers.deform(&large, source, palette, &motions, &mut large_out));
+    });
+    group.throughput(Throughput::Elements(VERTICES as u64));
     let tangents = TangentBlocks::new(&tubes, &[[0.0, 1.0, 0.0, 1.0]; VERTICES]).unwrap();
     let mut moved = tangents.clone();
     tubes.linear(tubes.rest(), &palette, &mut out);

@@ -5,8 +5,8 @@
 //! the whole mesh, for the price of a matrix a joint and before any vertex is skinned: for culling, shadows and picking. Once
 //! vertices are there, [`VertexBlocks::bounds`] is exact.
 //!
-//! Dual quaternions swing vertices along arcs that bulge out of such boxes; [`DualBounds`](crate::DualBounds) hold those. For
-//! centres of rotation the boxes may be grown by twice their [`reach`](crate::RotationCenters::reach).
+//! Dual quaternions swing vertices along arcs that bulge out of such boxes; [`MotionBounds`](crate::MotionBounds) holds
+//! those. For centres of rotation the boxes may be grown by twice their [`reach`](crate::RotationCenters::reach).
 //!
 //! ```
 //! # use anim_geom::{Mesh, Vertices};
@@ -99,9 +99,9 @@ pub struct JointBounds {
 /// The vertices that follow one joint, bind space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct JointBox {
-    place: usize,
-    center: Vec3,
-    half: Vec3,
+    pub(crate) place: usize,
+    pub(crate) center: Vec3,
+    pub(crate) half: Vec3,
 }
 
 /// What rounding can add to a skinned vertex, as a part of the sizes involved: some ten roundings of 2⁻²⁴, and room.
@@ -136,7 +136,11 @@ impl JointBounds {
         Self {
             joint_count: skin.joints().len(),
             boxes: boxes
-                .map(|(place, aabb)| JointBox::new(place, aabb))
+                .map(|(place, aabb)| JointBox {
+                    place,
+                    center: aabb.center(),
+                    half: aabb.half_extents(),
+                })
                 .collect(),
         }
     }
@@ -160,15 +164,6 @@ impl JointBounds {
 }
 
 impl JointBox {
-    /// The box `aabb` of the joint at `place`.
-    pub(crate) fn new(place: usize, aabb: &Aabb) -> Self {
-        Self {
-            place,
-            center: aabb.center(),
-            half: aabb.half_extents(),
-        }
-    }
-
     /// The box around the moved box: its centre moves, its half extents are multiplied by the absolute matrix.
     ///
     /// Source: Arvo, "Transforming axis-aligned bounding boxes", Graphics Gems, 1990.

@@ -27,15 +27,13 @@
 
 use anim_geom::chunks;
 use anim_geom::sparse::Cholesky;
-use anim_math::lanes::LANES;
+use anim_math::lanes::{LANES, Lanes, Level, Simd, SimdBase, dispatch, f32x8};
 use anim_math::nalgebra::{Matrix3, Vector3};
-use anim_math::{Mat3, Quat, Vec3, quat};
 
+use crate::nearest_rotation::nearest_rotation;
 use crate::surface_graph::SurfaceGraph;
-use crate::{DualPalette, Palette, SkinError, SkinnedMesh, VertexBlocks};
-
-/// Newton steps to a rotation; from a joint's own it takes three or four.
-const STEPS: usize = 20;
+use crate::vectors::{self, difference, dot, turned};
+use crate::{DualPalette, Palette, SkinError, SkinnedMesh, VertexBlock, VertexBlocks};
 
 /// How much is smoothed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,35 +62,41 @@ impl Default for DirectDeltaMushOptions {
     }
 }
 
-/// The matrices Ω of one [`SkinnedMesh`].
-#[derive(Clone, Debug, PartialEq)]
+/// The matrices Ω of one [`SkinnedMesh`], in blocks of eight vertices like its weights.
+#[derive(Clone, Debug)]
 pub struct DirectDeltaMush {
     joint_count: usize,
+    vertex_count: usize,
+    level: Level,
+    /// A block: where its joints end.
     ends: Vec<usize>,
-    influences: Vec<Omega>,
-    /// V: the smoothed rest position that Ω is relative to, and the mean of what truncation left of its first moments.
-    centers: Vec<[Vec3; 2]>,
+    joints: Vec<u16>,
+    omegas: Vec<OmegaLanes>,
+    centers: Vec<CenterBlock>,
+    influence_count: usize,
     sum_error: f64,
 }
 
-/// One joint's Ω about the smoothed rest position of a vertex.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Omega {
-    joint: u16,
-    /// Ω₄₄.
-    weight: f32,
-    /// The last column.
-    first: Vec3,
-    /// xx, xy, xz, yy, yz, zz, m².
-    second: [f32; 6],
+/// Ω of one joint for eight vertices, about the smoothed rest position of each: the parts of [`Moments`].
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+struct OmegaLanes([Lanes; 10]);
+
+/// The smoothed rest positions that Ω is relative to, and the means of what truncation left of the first moments.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
+struct CenterBlock {
+    center: [Lanes; 3],
+    offset: [Lanes; 3],
 }
 
 impl DirectDeltaMush {
     /// Smooths the products of weights and rest positions over the surface: `Ψᵢⱼ = Σₖ Bᵢₖ wₖⱼ uₖ uₖᵀ` with
     /// `B = (I + λ D⁻¹ L)⁻ᵖ` and `Ω = (1 − α) Ψ + α w′ (p, 1)(p, 1)ᵀ`, of which only p-relative values are kept.
     ///
-    /// Vertices at the same place are one point. One factorisation, and p solves of eleven columns a joint; memory
-    /// is that of the kept matrices and of one joint's columns.
+    /// Vertices at the same place are one point. Two factorisations, and p solves of eleven columns a joint; memory
+    /// is that of the factors, of the kept matrices (44 bytes each, and as much again while they are sorted into blocks)
+    /// and of one joint's columns (88 bytes a vertex), whatever the number of joints.
     ///
     /// Source: Le and Lewis, "Direct delta mush skinning and variants", SIGGRAPH 2019, eq. 7 to 14.
     ///
@@ -120,7 +124,7 @@ impl DirectDeltaMush {
                 centers[2 * count + point],
             )
         };
-        let mut rows: Vec<Vec<(u16, Moments)>> = vec![Vec::new(); count];
+        let mut rows: Vec<Vec<(u16, [f32; 10])>> = vec![Vec::new(); count];
         let mut sums = vec![0.0; count];
         let columns = joint_columns(skin, &graph);
         for (joint, column) in columns.into_iter().enumerate() {
@@ -145,34 +149,69 @@ impl DirectDeltaMush {
                     .blended(options.translation, plain[point]);
                 sums[point] += omega.0[0];
                 if omega.0[0] > options.negligible {
-                    rows[point].push((joint as u16, omega));
+                    rows[point].push((joint as u16, omega.0.map(|part| part as f32)));
                 }
             }
         }
         let mut out = Self {
             joint_count: skin.joints().len(),
-            ends: Vec::with_capacity(skin.vertex_count()),
-            influences: Vec::new(),
-            centers: Vec::with_capacity(skin.vertex_count()),
+            vertex_count: skin.vertex_count(),
+            level: skin.level(),
+            ends: Vec::with_capacity(skin.rest().blocks().len()),
+            joints: Vec::new(),
+            omegas: Vec::new(),
+            centers: Vec::with_capacity(skin.rest().blocks().len()),
+            influence_count: 0,
             sum_error: sums
                 .iter()
                 .fold(0.0, |most, sum: &f64| most.max((sum - 1.0).abs())),
         };
-        for point in &graph.point_of_vertex {
-            let point = *point as usize;
-            let kept: f64 = rows[point].iter().map(|(_, omega)| omega.0[0]).sum();
-            let omegas = rows[point]
-                .iter()
-                .map(|(joint, omega)| omega.rounded(*joint, kept));
-            let start = out.influences.len();
-            out.influences.extend(omegas);
-            out.ends.push(out.influences.len());
-            let offset = out.influences[start..]
-                .iter()
-                .fold(Vec3::zeros(), |sum, omega| sum + omega.first);
-            out.centers.push([center(point).cast(), offset]);
+        for points in graph.point_of_vertex.chunks(LANES) {
+            let point = |lane: usize| points[lane.min(points.len() - 1)] as usize;
+            out.push_block(std::array::from_fn(|lane| &*rows[point(lane)]));
+            let kept = points.iter().map(|point| rows[*point as usize].len());
+            out.influence_count += kept.sum::<usize>();
+            if let Some(block) = out.centers.last_mut() {
+                for lane in 0..LANES {
+                    let center = center(point(lane));
+                    for (part, value) in block.center.iter_mut().zip(center.iter()) {
+                        part[lane] = *value as f32;
+                    }
+                }
+            }
         }
         Ok(out)
+    }
+
+    /// Adds a block of vertices with these matrices, scaled so that what is kept of each vertex sums to one.
+    fn push_block(&mut self, rows: [&[(u16, [f32; 10])]; LANES]) {
+        let mut union: Vec<u16> = rows
+            .iter()
+            .flat_map(|row| row.iter())
+            .map(|entry| entry.0)
+            .collect();
+        union.sort_unstable();
+        union.dedup();
+        let start = self.joints.len();
+        self.joints.extend_from_slice(&union);
+        self.omegas
+            .resize(self.joints.len(), OmegaLanes([[0.0; LANES]; 10]));
+        self.ends.push(self.joints.len());
+        let mut centers = CenterBlock::default();
+        for (lane, row) in rows.iter().enumerate() {
+            let kept: f32 = row.iter().map(|(_, omega)| omega[0]).sum();
+            for (joint, omega) in *row {
+                let place = union.partition_point(|other| other < joint);
+                let block = &mut self.omegas[start + place].0;
+                for (part, value) in block.iter_mut().zip(omega) {
+                    part[lane] = value / kept;
+                }
+                for (sum, first) in centers.offset.iter_mut().zip(&block[1..4]) {
+                    sum[lane] += first[lane];
+                }
+            }
+        }
+        self.centers.push(centers);
     }
 
     /// The largest |Σⱼ Ω₄₄ − 1| over all vertices, before joints were left out: rounding only.
@@ -182,12 +221,12 @@ impl DirectDeltaMush {
 
     /// Number of matrices kept, over all vertices.
     pub fn influence_count(&self) -> usize {
-        self.influences.len()
+        self.influence_count
     }
 
     /// Moves `source` (the rest vertices, or morphed ones) into `out`, each by a rigid motion; normals too.
     ///
-    /// `motions` must come from `palette`. O(matrices), and a 3×3 rotation a vertex; the same bits for any number of
+    /// `motions` must come from `palette`. O(V · joints per block), and a 3×3 rotation a vertex; the same bits for any number of
     /// threads. Allocates nothing.
     ///
     /// # Panics
@@ -200,8 +239,8 @@ impl DirectDeltaMush {
         motions: &DualPalette,
         out: &mut VertexBlocks,
     ) {
-        assert_eq!(source.len(), self.ends.len(), "source of another mesh");
-        assert_eq!(out.len(), self.ends.len(), "vertices of another mesh");
+        assert_eq!(source.len(), self.vertex_count, "source of another mesh");
+        assert_eq!(out.len(), self.vertex_count, "vertices of another mesh");
         assert_eq!(palette.len(), self.joint_count, "palette of another skin");
         assert_eq!(
             motions.len(),
@@ -209,46 +248,80 @@ impl DirectDeltaMush {
             "dual palette of another skin"
         );
         chunks::for_each_mut(out.blocks_mut(), |first, out| {
-            for (block, out) in (first..).zip(out) {
-                for lane in 0..LANES {
-                    let vertex = (block * LANES + lane).min(self.ends.len() - 1);
-                    let [center, offset] = self.centers[vertex];
-                    let (turn, place) = self.motion(vertex, palette, motions);
-                    let arm = source.position(vertex) - center - offset;
-                    let position = place + turn * arm;
-                    let normal = turn * source.normal(vertex);
-                    for axis in 0..3 {
-                        out.position[axis][lane] = position[axis];
-                        out.normal[axis][lane] = normal[axis];
-                    }
-                }
-            }
+            let source = &source.blocks()[first..];
+            dispatch!(self.level, simd => move_blocks(simd, self, first, source, palette, motions, out));
         });
     }
+}
 
-    /// The rotation of `vertex` and the place of its centre.
-    fn motion(&self, vertex: usize, palette: &Palette, motions: &DualPalette) -> (Quat, Vec3) {
-        let start = vertex.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let [center, offset] = self.centers[vertex];
-        let mut moments = Mat3::zeros();
-        let mut place = Vec3::zeros();
-        let mut heaviest = (0, 0.0);
-        for omega in &self.influences[start..self.ends[vertex]] {
-            let matrix = palette.get(usize::from(omega.joint));
-            let moved = matrix.transform_point(center);
-            let [xx, xy, xz, yy, yz, zz] = omega.second;
-            let second = Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
-            moments += matrix.linear * second + moved * omega.first.transpose();
-            place += matrix.linear * omega.first + moved * omega.weight;
-            if omega.weight > heaviest.1 {
-                heaviest = (usize::from(omega.joint), omega.weight);
+/// Moves the blocks from `first` on: x′ = R (x − c − o) + q with Σ Mⱼ Ωⱼ = [Q q; oᵀ 1] about the centre c, and R the rotation
+/// nearest to Q − q oᵀ.
+#[inline(always)]
+fn move_blocks<S: Simd>(
+    simd: S,
+    mush: &DirectDeltaMush,
+    first: usize,
+    source: &[VertexBlock],
+    palette: &Palette,
+    motions: &DualPalette,
+    out: &mut [VertexBlock],
+) {
+    let zero = f32x8::splat(simd, 0.0);
+    let two = f32x8::splat(simd, 2.0);
+    let mut start = first.checked_sub(1).map_or(0, |before| mush.ends[before]);
+    let blocks = source.iter().zip(out);
+    let blocks = blocks.zip(&mush.centers[first..]).zip(&mush.ends[first..]);
+    for (((source, out), centers), end) in blocks {
+        let center = vectors::load(simd, &centers.center);
+        let offset = vectors::load(simd, &centers.offset);
+        let mut moments = [[zero; 3]; 3];
+        let mut place = [zero; 3];
+        let mut guess = [zero; 4];
+        let mut heaviest = zero;
+        let entries = mush.joints[start..*end]
+            .iter()
+            .zip(&mush.omegas[start..*end]);
+        start = *end;
+        for (joint, OmegaLanes([w, x, y, z, xx, xy, xz, yy, yz, zz])) in entries {
+            let weight = f32x8::from_slice(simd, w);
+            let mean = [
+                f32x8::from_slice(simd, x),
+                f32x8::from_slice(simd, y),
+                f32x8::from_slice(simd, z),
+            ];
+            let (xx, xy) = (f32x8::from_slice(simd, xx), f32x8::from_slice(simd, xy));
+            let (xz, yy) = (f32x8::from_slice(simd, xz), f32x8::from_slice(simd, yy));
+            let (yz, zz) = (f32x8::from_slice(simd, yz), f32x8::from_slice(simd, zz));
+            let rows = palette.slots()[usize::from(*joint)].0.iter();
+            let sums = moments.iter_mut().zip(&mut place);
+            for ([a, b, c, d], (sums, place)) in rows.zip(sums) {
+                let moved = center[0] * *a + center[1] * *b + center[2] * *c + *d;
+                sums[0] += xx * *a + xy * *b + xz * *c + moved * mean[0];
+                sums[1] += xy * *a + yy * *b + yz * *c + moved * mean[1];
+                sums[2] += xz * *a + yz * *b + zz * *c + moved * mean[2];
+                *place += mean[0] * *a + mean[1] * *b + mean[2] * *c + moved * weight;
+            }
+            let heavier = simd.simd_gt_f32x8(weight, heaviest);
+            heaviest = simd.select_f32x8(heavier, weight, heaviest);
+            let motion = &motions.motions[usize::from(*joint)].0;
+            for (part, value) in guess.iter_mut().zip(motion) {
+                *part = simd.select_f32x8(heavier, f32x8::splat(simd, *value), *part);
             }
         }
-        let guess = motions.motion(heaviest.0).rotation();
-        (
-            nearest_rotation(moments - place * offset.transpose(), guess),
-            place,
-        )
+        for (row, place) in moments.iter_mut().zip(place) {
+            for (moment, offset) in row.iter_mut().zip(offset) {
+                *moment -= place * offset;
+            }
+        }
+        let [x, y, z, w] = nearest_rotation(simd, moments, guess);
+        let imag = [x, y, z];
+        let twice = two / (dot(imag, imag) + w * w);
+        let arm = difference(vectors::load(simd, &source.position), center);
+        let arm = turned(difference(arm, offset), imag, w, twice);
+        let moved = [place[0] + arm[0], place[1] + arm[1], place[2] + arm[2]];
+        vectors::store(moved, &mut out.position);
+        let normal = vectors::load(simd, &source.normal);
+        vectors::store(turned(normal, imag, w, twice), &mut out.normal);
     }
 }
 
@@ -347,69 +420,5 @@ impl Moments {
         let mut parts = self.0.map(|part| part * (1.0 - alpha));
         parts[0] += alpha * weight;
         Self(parts)
-    }
-
-    fn rounded(&self, joint: u16, sum: f64) -> Omega {
-        let [w, x, y, z, second @ ..] = self.0.map(|part| (part / sum) as f32);
-        Omega {
-            joint,
-            weight: w,
-            first: Vec3::new(x, y, z),
-            second,
-        }
-    }
-}
-
-/// The rotation R of largest tr(Rᵀ A), from `guess` by Newton steps; flat matrices are fine, and `guess` stands for zero.
-///
-/// With H = A Rᵀ the gradient for a turn ω is the axial vector g of H − Hᵀ, the Hessian −(tr H − sym H).
-fn nearest_rotation(matrix: Mat3, guess: Quat) -> Quat {
-    let size = matrix.norm();
-    if !(size > f32::MIN_POSITIVE && size.is_finite()) {
-        return guess;
-    }
-    let matrix = matrix / size;
-    let mut turn = guess;
-    for _ in 0..STEPS {
-        let turned = matrix * turn.to_rotation_matrix().matrix().transpose();
-        let axial = Vec3::new(
-            turned.m32 - turned.m23,
-            turned.m13 - turned.m31,
-            turned.m21 - turned.m12,
-        );
-        let symmetric = (turned + turned.transpose()) * 0.5;
-        let curvature = Mat3::identity() * (turned.trace() + 1e-6) - symmetric;
-        // Far from the answer the surface may curve up: then a plain step along the gradient.
-        let step = match curvature.cholesky() {
-            Some(factor) => factor.solve(&axial),
-            None => axial / (turned.trace().abs() + 0.1),
-        };
-        let angle = step.norm();
-        if !angle.is_finite() {
-            return turn;
-        }
-        turn = quat::exp(step * (1.0 / angle.max(1.0))) * turn;
-        if angle < 1e-5 {
-            break;
-        }
-    }
-    turn
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_rotation_of_a_rotated_stretch_is_its_rotation() {
-        let turn = quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), 2.0);
-        for stretch in [[1.0, 1.0, 1.0], [1.0, 0.5, 0.0], [3.0, 0.02, 0.01]] {
-            let matrix = turn.to_rotation_matrix().matrix() * Mat3::from_diagonal(&stretch.into());
-            for guess in [Quat::identity(), turn] {
-                let found = nearest_rotation(matrix, guess);
-                // Rounding of 2⁻²⁴ over the weakest curvature, a hundredth.
-                assert!(quat::angle_between(found, turn) < 1e-4, "{stretch:?}");
-            }
-        }
     }
 }

@@ -4,6 +4,10 @@
 //! polar decomposition A = R·S, taken about the joint's place in the bind pose, and the motion is what remains. Made from
 //! a [`Palette`] once a frame for [`SkinnedMesh::dual_quaternion`].
 //!
+//! A quaternion and its negative are one rotation, but not one blend. Where the mesh knows its skeleton
+//! ([`SkinnedMesh::with_skeleton`]) each joint's sign follows from that of the joint above it, in every frame anew: no
+//! vertex has to choose, and a limb that twists by more than half a turn over several joints turns evenly.
+//!
 //! ```
 //! use anim_math::{Affine, Transform, Vec3};
 //! # use anim_geom::Mesh;
@@ -48,6 +52,7 @@ pub struct DualPalette {
     stretched: Vec<bool>,
     any_stretched: bool,
     mirrored: bool,
+    aligned: bool,
 }
 
 impl DualPalette {
@@ -59,6 +64,7 @@ impl DualPalette {
             stretched: vec![false; joint_count],
             any_stretched: false,
             mirrored: false,
+            aligned: false,
         }
     }
 
@@ -91,6 +97,25 @@ impl DualPalette {
         self.mirrored
     }
 
+    /// True if signs follow the skeleton, and vertices need not choose them.
+    pub(crate) fn is_aligned(&self) -> bool {
+        self.aligned
+    }
+
+    /// Gives each motion the sign nearest to that of the place above it; `kin` as that of [`SkinnedMesh`].
+    pub(crate) fn align(&mut self, kin: &[[u16; 2]]) {
+        for [place, above] in kin {
+            let above = self.motions[usize::from(*above)].0;
+            let motion = &mut self.motions[usize::from(*place)].0;
+            let cosine = (above[0] * motion[0] + above[1] * motion[1])
+                + (above[2] * motion[2] + above[3] * motion[3]);
+            if cosine < 0.0 {
+                *motion = motion.map(|part| -part);
+            }
+        }
+        self.aligned = !kin.is_empty();
+    }
+
     /// The stretches.
     pub(crate) fn stretches(&self) -> &[GlobalSlot] {
         &self.stretches
@@ -111,7 +136,9 @@ impl SkinnedMesh {
     /// Splits the matrices of `palette` into stretches and rigid motions; O(joints), without allocating.
     ///
     /// The product of both is the matrix, to rounding, whatever the matrix: uneven, sheared, mirrored or collapsed.
-    /// Mirrors are treated as [`dual_quaternion`](crate::dual_quaternion) says.
+    /// Mirrors are treated as [`dual_quaternion`](crate::dual_quaternion) says. With a
+    /// [skeleton](Self::with_skeleton) signs are chosen parents first: none is farther than a quarter turn of the sphere of
+    /// quaternions, a half turn of the joint, from the joint above it.
     ///
     /// Source: Kavan, Collins, Žára, O'Sullivan, "Geometric skinning with approximate dual quaternion blending", TOG
     /// 2008, on motions with scale (two phases).
@@ -139,6 +166,7 @@ impl SkinnedMesh {
             out.stretched[place] = split.1 != Affine::IDENTITY;
             out.any_stretched |= out.stretched[place];
         }
+        out.align(self.kin());
     }
 }
 

@@ -1,10 +1,11 @@
 //! Dual quaternion skinning: blends rigid motions instead of matrices, so that twisting joints keep their volume.
 //!
 //! Use it where [`linear`](crate::linear) collapses, in shoulders, wrists and necks; it takes twice as long. Its own
-//! fault is a bulge at sharp bends. A quaternion and its negative are one motion, so each vertex takes its joints'
-//! with the sign nearest to that of its heaviest joint (the first in the list of equally heavy ones): signs in the
-//! palette change nothing, and no frame depends on the one before. Three joints that twist by more than 180° among
-//! themselves have no consistent signs; where their weights cross, neighbours may then turn opposite ways.
+//! fault is a bulge at sharp bends. A quaternion and its negative are one motion, so signs must be chosen. A mesh that
+//! knows its [skeleton](SkinnedMesh::with_skeleton) has them along the hierarchy: a chain twisted by 0°, 120° and 240° turns
+//! evenly. Without one each vertex takes its joints' with the sign nearest to that of its heaviest joint (the first in
+//! the list of equally heavy ones); three joints that twist by more than 180° among themselves then have no consistent
+//! signs, and where their weights cross, neighbours may turn opposite ways. Either way no frame depends on the one before.
 //!
 //! Joints that scale or shear stretch the vertices first, Σ wⱼ (pⱼ + Sⱼ (v − pⱼ)) about the joints' places pⱼ in the bind
 //! pose, then move them rigidly. So one joint alone, or all with one matrix, give what [`linear`](crate::linear) gives,
@@ -51,6 +52,10 @@ use crate::{DualPalette, SkinnedMesh, VertexBlock, VertexBlocks};
 
 /// Blocks that one task skins: 16,384 vertices, some 50 µs.
 const CHUNK: usize = 2048;
+
+/// Blends of [aligned](DualPalette::is_aligned) quaternions shorter than the root of this, an eighth, have no direction worth
+/// keeping: rounding would show. The heaviest joint then gives the signs.
+pub(crate) const SHORT: f32 = 1.0 / 64.0;
 
 /// cos 45°, rounded up: quaternions within that angle of one have no obtuse angle among themselves.
 const CONE: f32 = 0.7072;
@@ -132,7 +137,7 @@ fn move_blocks<S: Simd, const STRETCH: bool>(
         }
 
         let [rx, ry, rz, rw, dx, dy, dz, dw] =
-            blend_motions::<_, 8>(simd, joints, weights, &palette.motions);
+            blend_motions::<_, 8>(simd, joints, weights, palette);
         let (real, dual) = ([rx, ry, rz], [dx, dy, dz]);
         // With v = imag r and d = imag d, all over |r|²: x′ = x + 2 (v × (v × x + r_w x + d) + r_w d − d_w v).
         let twice = two / (dot(real, real) + rw * rw);
@@ -189,9 +194,60 @@ fn stretch<S: Simd>(
 
 /// The weighted sums of motions, not yet unit, one a lane: x, y, z, w of the real parts (N = 4), then of the dual ones (8).
 ///
-/// The real part is never shorter than the largest weight, since no other motion counts against the heaviest.
+/// The real part is never shorter than the largest weight where signs come from the heaviest joint, since no other counts
+/// against it, nor than an eighth where they are aligned.
 #[inline(always)]
 pub(crate) fn blend_motions<S: Simd, const N: usize>(
+    simd: S,
+    joints: &[u16],
+    weights: &[WeightLanes],
+    palette: &DualPalette,
+) -> [f32x8<S>; N] {
+    let motions = &palette.motions;
+    if !palette.is_aligned() {
+        return blend_signed(simd, joints, weights, motions);
+    }
+    let mut sums = blend_aligned::<_, N>(simd, joints, weights, motions);
+    let length_squared =
+        dot([sums[0], sums[1], sums[2]], [sums[0], sums[1], sums[2]]) + sums[3] * sums[3];
+    let long = simd.simd_ge_f32x8(length_squared, f32x8::splat(simd, SHORT));
+    if simd.any_false_mask32x8(long) {
+        let pivoted = blend_pivoted::<_, N>(simd, joints, weights, motions);
+        for (sum, pivoted) in sums.iter_mut().zip(pivoted) {
+            *sum = simd.select_f32x8(long, *sum, pivoted);
+        }
+    }
+    sums
+}
+
+/// [`blend_motions`] with the signs as they are.
+#[inline(always)]
+fn blend_aligned<S: Simd, const N: usize>(
+    simd: S,
+    joints: &[u16],
+    weights: &[WeightLanes],
+    motions: &[MotionSlot],
+) -> [f32x8<S>; N] {
+    let mut sums = [f32x8::splat(simd, 0.0); N];
+    let mut influences = joints.iter().zip(weights);
+    if let Some((joint, weights)) = influences.next() {
+        let weights = f32x8::from_slice(simd, &weights.0);
+        for (sum, value) in sums.iter_mut().zip(&motions[usize::from(*joint)].0) {
+            *sum = weights * *value;
+        }
+    }
+    for (joint, weights) in influences {
+        let weights = f32x8::from_slice(simd, &weights.0);
+        for (sum, value) in sums.iter_mut().zip(&motions[usize::from(*joint)].0) {
+            *sum += weights * *value;
+        }
+    }
+    sums
+}
+
+/// [`blend_motions`] with signs for each block, or for each lane where a block's motions lie far apart.
+#[inline(always)]
+fn blend_signed<S: Simd, const N: usize>(
     simd: S,
     joints: &[u16],
     block_weights: &[WeightLanes],
@@ -292,6 +348,7 @@ mod tests {
         };
         let skin =
             SkinnedMesh::new(&mesh, &joints, &[Affine::IDENTITY; 6], &influences, &[]).unwrap();
+        // Motions made without the skeleton have signs for each vertex.
         let mut palette = skin.palette_buffer();
         for place in 0..6 {
             let axis = Vec3::new(1.0, place as f32 - 2.0, 0.5).normalize();
@@ -304,7 +361,7 @@ mod tests {
         }
         let mut motions = DualPalette::new(6);
         skin.dual_palette(&palette, &mut motions);
-        (skin, motions)
+        (skin.with_skeleton(&skeleton), motions)
     }
 
     fn skinned(skin: &SkinnedMesh, motions: &DualPalette) -> VertexBlocks {
@@ -324,6 +381,25 @@ mod tests {
                     motion.0 = motion.0.map(|part| -part);
                 }
             }
+            assert_eq!(skinned(&skin, &motions), expected, "{negated:b}");
+        }
+    }
+
+    #[test]
+    fn aligned_signs_do_not_depend_on_those_of_the_rotations() {
+        let (skin, mut motions) = scattered();
+        let unaligned = skinned(&skin, &motions);
+        motions.align(skin.kin());
+        let expected = skinned(&skin, &motions);
+        assert_ne!(expected, unaligned);
+        for negated in 1..64_u32 {
+            let mut motions = motions.clone();
+            for (place, motion) in motions.motions.iter_mut().enumerate() {
+                if negated & (1 << place) != 0 {
+                    motion.0 = motion.0.map(|part| -part);
+                }
+            }
+            motions.align(skin.kin());
             assert_eq!(skinned(&skin, &motions), expected, "{negated:b}");
         }
     }

@@ -38,7 +38,6 @@ pub mod bulge;
 pub mod delta_mush;
 #[cfg(feature = "solve")]
 pub mod direct_delta_mush;
-pub mod dual_bounds;
 pub mod dual_palette;
 pub mod dual_quaternion;
 mod error;
@@ -47,6 +46,9 @@ pub mod linear;
 pub mod lod;
 pub mod log_blend;
 pub mod morph;
+pub mod motion_bounds;
+#[cfg(feature = "solve")]
+mod nearest_rotation;
 pub mod palette;
 pub mod pose_space;
 pub mod region_mask;
@@ -69,13 +71,13 @@ pub use bulge::Bulge;
 pub use delta_mush::{DeltaMush, DeltaMushOptions, DeltaMushScratch};
 #[cfg(feature = "solve")]
 pub use direct_delta_mush::{DirectDeltaMush, DirectDeltaMushOptions};
-pub use dual_bounds::DualBounds;
 pub use dual_palette::DualPalette;
 pub use error::SkinError;
 pub use influences::Influences;
 pub use lod::{LodState, MeshLod};
 pub use log_blend::LogMotions;
 pub use morph::MorphTarget;
+pub use motion_bounds::MotionBounds;
 pub use palette::Palette;
 pub use pose_space::{Kernel, PoseSpace};
 pub use region_mask::RegionMask;

@@ -192,15 +192,7 @@ pub(crate) fn blend<S: Simd>(
 
 /// Σ wⱼ Mⱼ of one vertex, block order.
 pub(crate) fn lane_matrix(blocks: &SkinBlocks, palette: &Palette, vertex: usize) -> Affine {
-    let (start, ends) = blocks.ends_from(vertex / LANES);
-    let entries = start..ends[0];
-    let weights = blocks.weights()[entries.clone()].iter();
-    let weights = weights.map(|weights| weights.0[vertex % LANES]);
-    let joints = blocks.joints()[entries].iter();
-    mean_matrix(
-        joints.map(|joint| usize::from(*joint)).zip(weights),
-        |joint| palette.get(joint),
-    )
+    mean_matrix(blocks.influences(vertex), |joint| palette.get(joint))
 }
 
 /// The union of the kinds of some of a palette's matrices.

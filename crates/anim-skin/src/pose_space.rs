@@ -1,7 +1,8 @@
 //! Pose space deformation: corrective shapes faded in by how near a pose is to those they were sculpted for.
 //!
-//! Sculpt what the skin should look like in a few poses; [`SkinnedMesh::corrective`] turns each sculpt into a morph target
-//! that acts before the skin. [`PoseSpace::weights`] then gives the targets' weights for any pose: 1 in a shape's own
+//! Sculpt what the skin should look like in a few poses; [`SkinnedMesh::corrective`] (for linear skinning, or
+//! [`corrective_dual_quaternion`](SkinnedMesh::corrective_dual_quaternion)) turns each sculpt into a morph target that acts
+//! before the skin. [`PoseSpace::weights`] then gives the targets' weights for any pose: 1 in a shape's own
 //! pose, 0 in the others and at rest, and smooth between. A pose is the rotations of the joints that matter, relative to
 //! their parents. Sculpt few poses: every one reaches everywhere.
 //!
@@ -20,10 +21,11 @@
 //! ```
 
 use anim_math::nalgebra::DMatrix;
-use anim_math::{Mat3, Quat, quat};
+use anim_math::{Mat3, Quat, Vec3, quat};
 
 use crate::linear::lane_matrix;
-use crate::{MorphTarget, Palette, SkinError, SkinnedMesh, VertexBlocks};
+use crate::rigid_blend::{mean_matrix, mean_rotation};
+use crate::{DualPalette, MorphTarget, Palette, SkinError, SkinnedMesh, VertexBlocks};
 
 /// Added to the diagonal, as a share of the largest entry: near poses then fade smoothly at that error.
 const RIDGE: f64 = 1e-6;
@@ -33,6 +35,8 @@ const SAME: f64 = 1e-3;
 const DAMPING: f32 = 1e-3;
 /// Displacements below this share of the mesh's size are no part of a corrective.
 const UNMOVED: f32 = 1e-6;
+/// Normals that differ by less, 0.06°, are the same.
+const UNTURNED: f32 = 1e-3;
 
 /// How influence falls off with the distance of poses.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -200,31 +204,84 @@ impl SkinnedMesh {
         assert_eq!(sculpt.len(), self.vertex_count(), "sculpt of another mesh");
         let mut skinned = VertexBlocks::new(self.vertex_count());
         self.linear(self.rest(), palette, &mut skinned);
-        let bounds = self.rest().bounds();
-        let size = if bounds.is_empty() {
-            0.0
-        } else {
-            bounds.half_extents().norm()
-        };
-        let mut moved: Vec<_> = (0..self.vertex_count())
-            .filter_map(|vertex| {
-                let change = sculpt.position(vertex) - skinned.position(vertex);
-                let matrix = lane_matrix(self.skin_blocks(), palette, vertex).linear;
-                let square = matrix.tr_mul(&matrix);
-                let damped = square + Mat3::identity() * damping(&matrix, &square);
-                let delta = damped.try_inverse()? * matrix.tr_mul(&change);
-                let source = self.source_from_vertex()[vertex];
-                (change.norm() > size * UNMOVED).then_some((source, delta))
-            })
-            .collect();
-        moved.sort_unstable_by_key(|(source, _)| *source);
+        let unmoved = self.unmoved();
+        let moved = (0..self.vertex_count()).filter_map(|vertex| {
+            let change = sculpt.position(vertex) - skinned.position(vertex);
+            let matrix = lane_matrix(self.skin_blocks(), palette, vertex).linear;
+            let delta = undone(&matrix, change)?;
+            let source = self.source_from_vertex()[vertex];
+            (change.norm() > unmoved).then_some((source, [delta, Vec3::zeros()]))
+        });
         MorphTarget {
-            name: None,
-            vertices: moved.iter().map(|(source, _)| *source).collect(),
-            positions: moved.iter().map(|(_, delta)| *delta).collect(),
             normals: Vec::new(),
+            ..target(moved.collect())
         }
     }
+
+    /// The morph target that makes [`dual_quaternion`](Self::dual_quaternion) skinning of the rest mesh with `motions` look like
+    /// `sculpt`, normals too.
+    ///
+    /// Its displacements are `S⁻¹ R⁻¹ (sculpt − skinned)` with each vertex's blended rotation R and stretch S: exact where
+    /// joints are rigid, damped where a stretch nearly collapses. Vertices that the sculpt leaves alone are left out.
+    ///
+    /// # Panics
+    ///
+    /// If `sculpt` is of another mesh or `motions` of another skin.
+    pub fn corrective_dual_quaternion(
+        &self,
+        motions: &DualPalette,
+        sculpt: &VertexBlocks,
+    ) -> MorphTarget {
+        assert_eq!(sculpt.len(), self.vertex_count(), "sculpt of another mesh");
+        let mut skinned = VertexBlocks::new(self.vertex_count());
+        self.dual_quaternion(self.rest(), motions, &mut skinned);
+        let unmoved = self.unmoved();
+        let mirror = if motions.is_mirrored() { -1.0 } else { 1.0 };
+        let moved = (0..self.vertex_count()).filter_map(|vertex| {
+            let change = sculpt.position(vertex) - skinned.position(vertex);
+            let bend = sculpt.normal(vertex) - skinned.normal(vertex);
+            if change.norm() <= unmoved && bend.norm() <= UNTURNED {
+                return None;
+            }
+            let influences = self.skin_blocks().influences(vertex);
+            let turn = mean_rotation(influences.clone(), motions).inverse();
+            let turned_back = |v: Vec3| turn * Vec3::new(v.x * mirror, v.y, v.z);
+            let stretch = mean_matrix(influences, |joint| motions.stretch(joint)).linear;
+            let delta = undone(&stretch, turned_back(change))?;
+            let rest = self.rest().normal(vertex);
+            let normal = stretch.tr_mul(&turned_back(sculpt.normal(vertex)));
+            let normal = normal.try_normalize(f32::MIN_POSITIVE).unwrap_or(rest);
+            Some((self.source_from_vertex()[vertex], [delta, normal - rest]))
+        });
+        target(moved.collect())
+    }
+
+    /// How far a vertex may be from its place and still count as there, metres.
+    fn unmoved(&self) -> f32 {
+        let bounds = self.rest().bounds();
+        if bounds.is_empty() {
+            return 0.0;
+        }
+        bounds.half_extents().norm() * UNMOVED
+    }
+}
+
+/// The target of some source vertices, each with the displacements of its position and normal.
+fn target(mut moved: Vec<(u32, [Vec3; 2])>) -> MorphTarget {
+    moved.sort_unstable_by_key(|(source, _)| *source);
+    MorphTarget {
+        name: None,
+        vertices: moved.iter().map(|(source, _)| *source).collect(),
+        positions: moved.iter().map(|(_, [delta, _])| *delta).collect(),
+        normals: moved.iter().map(|(_, [_, delta])| *delta).collect(),
+    }
+}
+
+/// M⁻¹ · `change`, damped where M nearly collapses; `None` if M does.
+fn undone(matrix: &Mat3, change: Vec3) -> Option<Vec3> {
+    let square = matrix.tr_mul(matrix);
+    let damped = square + Mat3::identity() * damping(matrix, &square);
+    Some(damped.try_inverse()? * matrix.tr_mul(&change))
 }
 
 /// What is added to the diagonal of MᵀM: nothing unless M is nearly singular.

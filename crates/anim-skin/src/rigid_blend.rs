@@ -2,8 +2,10 @@
 
 use anim_geom::chunks;
 use anim_math::lanes::LANES;
+use anim_math::nalgebra::Vector4;
 use anim_math::{Affine, Mat3, Quat, Vec3};
 
+use crate::dual_quaternion::SHORT;
 use crate::skin_blocks::WeightLanes;
 use crate::{DualPalette, SkinnedMesh, VertexBlocks};
 
@@ -99,11 +101,21 @@ pub(crate) fn mean_matrix(
     })
 }
 
-/// The normalised sum of quaternions, each with the sign nearest to that of the heaviest joint.
+/// The normalised sum of quaternions, with signs as in [`dual_quaternion`](crate::dual_quaternion).
 pub(crate) fn mean_rotation(
     influences: impl Iterator<Item = (usize, f32)> + Clone,
     motions: &DualPalette,
 ) -> Quat {
+    if motions.is_aligned() {
+        let sum = influences
+            .clone()
+            .fold(Vector4::zeros(), |sum, (joint, weight)| {
+                sum + motions.motion(joint).real.coords * weight
+            });
+        if sum.norm_squared() >= SHORT {
+            return Quat::new_unchecked((sum / sum.norm()).into());
+        }
+    }
     let heaviest = influences.clone().fold(
         (0, 0.0),
         |best, other| {
@@ -111,7 +123,7 @@ pub(crate) fn mean_rotation(
         },
     );
     let pivot = motions.motion(heaviest.0).real.coords;
-    let mut sum = anim_math::nalgebra::Vector4::zeros();
+    let mut sum = Vector4::zeros();
     for (joint, weight) in influences {
         let real = motions.motion(joint).real.coords;
         sum += real * weight.copysign(pivot.dot(&real));

@@ -263,7 +263,7 @@ fn turn_blocks<S: Simd, const STRETCH: bool>(
             offset = product(linear, offset);
             normal = resized_or(simd, product(cofactors, normal), outward, normal);
         }
-        let [x, y, z, w] = blend_motions::<_, 4>(simd, joints, weights, &motions.motions);
+        let [x, y, z, w] = blend_motions::<_, 4>(simd, joints, weights, motions);
         let imag = [x, y, z];
         let twice = two / (dot(imag, imag) + w * w);
         let offset = turned(offset, imag, w, twice);

@@ -57,6 +57,16 @@ impl SkinBlocks {
         (start, &self.ends[first..])
     }
 
+    /// The places and weights of the joints of the block of `vertex`, block order.
+    pub(crate) fn influences(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> + Clone {
+        let (start, ends) = self.ends_from(vertex / LANES);
+        let entries = start..ends[0];
+        let joints = self.joints[entries.clone()].iter();
+        let weights = self.weights[entries].iter();
+        let weights = weights.map(move |weights| weights.0[vertex % LANES]);
+        joints.map(|joint| usize::from(*joint)).zip(weights)
+    }
+
     /// The joints of all blocks, block by block.
     pub(crate) fn joints(&self) -> &[u16] {
         &self.joints

@@ -7,8 +7,8 @@
 use anim_geom::{Mesh, Vertices};
 use anim_math::lanes::{LANES, Level};
 use anim_math::{Affine, Vec3};
-use anim_skeleton::JointId;
 use anim_skeleton::globals::GlobalSlot;
+use anim_skeleton::{JointId, Skeleton};
 
 use crate::morph::MorphBlocks;
 use crate::skin_blocks::{SkinBlocks, block_order};
@@ -28,6 +28,7 @@ pub struct SkinnedMesh {
     source_from_vertex: Vec<u32>,
     joints: Vec<JointId>,
     joint_from_bind: Vec<GlobalSlot>,
+    kin: Vec<[u16; 2]>,
     blocks: SkinBlocks,
     target_names: Vec<Option<String>>,
     morphs: MorphBlocks,
@@ -101,6 +102,7 @@ impl SkinnedMesh {
             source_from_vertex,
             joints: joints.to_vec(),
             joint_from_bind: joint_from_bind.iter().map(|bind| (*bind).into()).collect(),
+            kin: Vec::new(),
             blocks,
             target_names: targets.iter().map(|target| target.name.clone()).collect(),
             report,
@@ -113,6 +115,20 @@ impl SkinnedMesh {
     /// For tests and benchmarks: a new mesh uses the best the machine has.
     pub fn with_level(self, level: Level) -> Self {
         Self { level, ..self }
+    }
+
+    /// The same mesh, told how `skeleton` joins its joints: for every deformer that blends rotations.
+    ///
+    /// [`dual_palette`](Self::dual_palette) then chooses the signs of quaternions along the skeleton. Without, each vertex
+    /// takes those nearest to its heaviest joint, which is slower and tears where three joints twist by more than half
+    /// a turn among themselves. Joints of the list without a listed one above them follow the first such.
+    ///
+    /// # Panics
+    ///
+    /// If a joint of the skin is not in `skeleton`.
+    pub fn with_skeleton(self, skeleton: &Skeleton) -> Self {
+        let kin = kin(&self.joints, skeleton);
+        Self { kin, ..self }
     }
 
     /// Number of vertices, V.
@@ -204,6 +220,11 @@ impl SkinnedMesh {
         &self.joint_from_bind
     }
 
+    /// Each place of the joint list, parents first, and the place of the next joint above it; empty without a skeleton.
+    pub(crate) fn kin(&self) -> &[[u16; 2]] {
+        &self.kin
+    }
+
     pub(crate) fn skin_blocks(&self) -> &SkinBlocks {
         &self.blocks
     }
@@ -215,6 +236,28 @@ impl SkinnedMesh {
     pub(crate) fn level(&self) -> Level {
         self.level
     }
+}
+
+/// The places of `joints`, parents first, each with that of the nearest listed joint above, or the first root's.
+fn kin(joints: &[JointId], skeleton: &Skeleton) -> Vec<[u16; 2]> {
+    let mut order: Vec<u16> = (0..joints.len()).map(|place| place as u16).collect();
+    // Joints are numbered breadth-first.
+    order.sort_by_key(|place| joints[usize::from(*place)]);
+    let mut place_of_joint = vec![None; skeleton.len()];
+    for place in &order {
+        place_of_joint[joints[usize::from(*place)].index()].get_or_insert(*place);
+    }
+    let above = |place: u16| {
+        let mut at = skeleton.parent(joints[usize::from(place)]);
+        while let Some(joint) = at {
+            if let Some(above) = place_of_joint[joint.index()] {
+                return above;
+            }
+            at = skeleton.parent(joint);
+        }
+        order[0]
+    };
+    order.iter().map(|place| [*place, above(*place)]).collect()
 }
 
 /// Rest vertices in block order; spare lanes repeat the last.

@@ -531,6 +531,22 @@ fn direct_delta_mush_weights_sum_to_one_on_an_irregular_mesh() {
 
 #[cfg(feature = "solve")]
 #[test]
+fn direct_delta_mush_takes_fifty_thousand_vertices() {
+    use anim_skin::{DirectDeltaMush, DirectDeltaMushOptions};
+    let skin = two_joints(&primitives::tube(0.5, 2.0, 160, 312));
+    assert!(skin.vertex_count() > 50_000);
+    let options = DirectDeltaMushOptions {
+        steps: 2,
+        ..Default::default()
+    };
+    let mush = DirectDeltaMush::new(&skin, &options).unwrap();
+    // Of two joints no more than two matrices a vertex can be kept.
+    assert!(mush.influence_count() <= 2 * skin.vertex_count());
+    assert!(mush.sum_error() < 1e-12, "{}", mush.sum_error());
+}
+
+#[cfg(feature = "solve")]
+#[test]
 fn a_hinge_of_two_triangles_at_rest_stays_at_rest() {
     use anim_skin::{DirectDeltaMush, DirectDeltaMushOptions};
     let mesh = Mesh {
@@ -611,6 +627,51 @@ fn an_elbow_gets_its_volume_back_from_a_sculpt_at_ninety_degrees() {
     let halfway = at(60.0);
     let uncorrected = deformers.named("linear", &turned(Vec3::z(), 60.0));
     assert!(lost > 0.06 && volume(&skin, &halfway) > volume(&skin, &uncorrected));
+}
+
+#[test]
+fn a_sculpt_on_dual_quaternions_comes_back_normals_too() {
+    let mesh = primitives::cylinder(0.5, 2.0, 32, 64);
+    let skin = two_joints(&mesh);
+    let mut bent = turned(Vec3::z(), 120.0);
+    // Rigid joints, and one stretched by a half.
+    let mut stretched = bent.clone();
+    let scale = Affine {
+        linear: Mat3::from_diagonal(&Vec3::new(1.5, 1.0, 1.0)),
+        ..Affine::IDENTITY
+    };
+    stretched.set(1, bent.get(1) * scale);
+    bent.set(0, Transform::from_translation(Vec3::y()).into());
+    for palette in [bent, stretched] {
+        let mut motions = DualPalette::new(2);
+        let mut skinned = VertexBlocks::new(skin.vertex_count());
+        skin.dual_palette(&palette, &mut motions);
+        skin.dual_quaternion(skin.rest(), &motions, &mut skinned);
+        // A bump at the elbow, with normals that lean.
+        let mut sculpt = skinned.clone();
+        let bumped = (0..sculpt.len()).filter(|v| skin.rest().position(*v).y.abs() < 0.5);
+        for vertex in bumped.clone() {
+            let normal = skinned.normal(vertex);
+            sculpt.set_position(vertex, skinned.position(vertex) + normal * 0.1);
+            sculpt.set_normal(vertex, (normal + Vec3::new(0.2, 0.1, 0.3)).normalize());
+        }
+        let target = skin.corrective_dual_quaternion(&motions, &sculpt);
+        assert_eq!(target.vertices.len(), bumped.count());
+        let mut morphed = skin.rest().clone();
+        for (place, source) in target.vertices.iter().enumerate() {
+            let vertex = skin.vertex_from_source()[*source as usize] as usize;
+            morphed.set_position(vertex, morphed.position(vertex) + target.positions[place]);
+            morphed.set_normal(vertex, morphed.normal(vertex) + target.normals[place]);
+        }
+        skin.dual_quaternion(&morphed, &motions, &mut skinned);
+        for vertex in 0..sculpt.len() {
+            // Some twenty roundings of size 2 to 4.
+            let error = (skinned.position(vertex) - sculpt.position(vertex)).norm();
+            assert!(error < 1e-5, "{vertex}: {error}");
+            let error = (skinned.normal(vertex) - sculpt.normal(vertex)).norm();
+            assert!(error < 1e-5, "normal {vertex}: {error}");
+        }
+    }
 }
 
 #[test]

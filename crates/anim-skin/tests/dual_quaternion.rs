@@ -1,4 +1,5 @@
 //! Dual quaternion skinning against closed forms, symmetries, the linear blend and an f64 reference.
+#![allow(clippy::unwrap_used, reason = "a helper may fail as its test may")]
 
 mod common;
 
@@ -6,6 +7,7 @@ use anim_geom::Vertices;
 use anim_math::lanes::Level;
 use anim_math::nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use anim_math::{Affine, Mat3, Transform, Vec3, quat};
+use anim_skeleton::{JointSpec, Skeleton};
 use anim_skin::{DualPalette, Influences, Palette, SkinnedMesh, VertexBlocks};
 use rayon::ThreadPoolBuilder;
 
@@ -308,6 +310,106 @@ fn a_motion_of_the_whole_pose_moves_the_skin_with_it() {
     }
     // Rounding of size 4, up to the shortest blend (1/4).
     assert_close(&skinned(&skin, &moved), &expected, 128.0 * f32::EPSILON);
+
+    // With signs along a skeleton, here of roots alone, blends may be half as long.
+    let skin = skin.with_skeleton(&joints(8).0);
+    let mut expected = skinned(&skin, &palette);
+    for position in &mut expected.positions {
+        *position = motion.transform_point(*position);
+    }
+    for normal in &mut expected.normals {
+        *normal = motion.transform_vector(*normal);
+    }
+    assert_close(&skinned(&skin, &moved), &expected, 256.0 * f32::EPSILON);
+}
+
+/// `count` joints, each the child of the one before it.
+fn chain(count: usize) -> Skeleton {
+    let joint = |place: usize| JointSpec {
+        name: None,
+        parent: place.checked_sub(1),
+        rest: Transform::IDENTITY,
+    };
+    Skeleton::new((0..count).map(joint).collect()).unwrap()
+}
+
+#[test]
+fn a_chain_that_twists_by_240_degrees_turns_evenly_with_its_skeleton() {
+    // A vertex each 5 cm along y, weighted by bells a metre wide about joints at -1, 0 and 1.
+    let heights: Vec<f32> = (-40..=40).map(|ring| ring as f32 * 0.05).collect();
+    let bell = |y: f32, joint: usize| (-0.5 * f64::from(y - joint as f32 + 1.0).powi(2)).exp();
+    let mesh = cloud(
+        heights.iter().map(|y| Vec3::new(1.0, *y, 0.0)).collect(),
+        vec![Vec3::x(); heights.len()],
+    );
+    let weights = heights
+        .iter()
+        .flat_map(|y| [0, 1, 2].map(|joint| bell(*y, joint) as f32));
+    let influences = Influences {
+        per_vertex: 3,
+        joints: [0, 1, 2].repeat(heights.len()),
+        weights: weights.collect(),
+    };
+    let skeleton = chain(3);
+    let joints: Vec<_> = (0..3).map(|joint| skeleton.joint(joint)).collect();
+    let binds = [Affine::IDENTITY; 3];
+    let foreign = SkinnedMesh::new(&mesh, &joints, &binds, &influences, &[]).unwrap();
+    let skin = foreign.clone().with_skeleton(&skeleton);
+    let mut palette = Palette::new(3);
+    for place in 0..3 {
+        let turn = quat::from_axis_angle(Vec3::y(), (120.0 * place as f32).to_radians());
+        palette.set(place, Transform::from_rotation(turn).into());
+    }
+    let angles = |skin: &SkinnedMesh| -> Vec<f64> {
+        let positions = skinned(skin, &palette).positions;
+        let angle = |p: &Vec3| {
+            f64::from(-p.z)
+                .atan2(f64::from(p.x))
+                .to_degrees()
+                .rem_euclid(360.0)
+        };
+        positions.iter().map(angle).collect()
+    };
+    let largest_step = |angles: &[f64]| {
+        let steps = angles.windows(2).map(|pair| {
+            let step = (pair[1] - pair[0]).rem_euclid(360.0);
+            step.min(360.0 - step)
+        });
+        steps.fold(0.0, f64::max)
+    };
+    let found = angles(&skin);
+    for (y, found) in heights.iter().zip(&found) {
+        // Half angles of 0°, 60° and 120° in one plane.
+        let [a, b, c] = [0, 1, 2].map(|joint| bell(*y, joint));
+        let (along, across) = (a + 0.5 * b - 0.5 * c, 0.75_f64.sqrt() * (b + c));
+        let expected = 2.0 * across.atan2(along).to_degrees();
+        // Ten roundings of a unit circle.
+        assert!((found - expected).abs() < 1e-4, "{y}: {found} {expected}");
+    }
+    let (even, torn) = (largest_step(&found), largest_step(&angles(&foreign)));
+    assert!(even < 3.8 && torn > 4.0 * even, "{even} {torn}");
+}
+
+#[test]
+fn opposite_ends_of_a_full_turn_fall_back_to_the_heaviest() {
+    // Quaternions at 0°, 90° and 180°: halves of the first and the last cancel.
+    let mesh = cloud(vec![Vec3::x()], vec![Vec3::x()]);
+    let skeleton = chain(3);
+    let joints: Vec<_> = (0..3).map(|joint| skeleton.joint(joint)).collect();
+    let influences = shared(1, &[0.5, 0.0, 0.5]);
+    let skin = SkinnedMesh::new(&mesh, &joints, &[Affine::IDENTITY; 3], &influences, &[]).unwrap();
+    let skin = skin.with_skeleton(&skeleton);
+    let mut palette = Palette::new(3);
+    let half_turn = quat::from_axis_angle(Vec3::y(), 179_f32.to_radians());
+    palette.set(1, Transform::from_rotation(half_turn).into());
+    palette.set(2, Transform::from_rotation(half_turn * half_turn).into());
+    let position = skinned(&skin, &palette).positions[0];
+    // Half of the 2° that are left, the short way.
+    let one = 1_f32.to_radians();
+    assert!(
+        (position - Vec3::new(one.cos(), 0.0, one.sin())).norm() < 1e-5,
+        "{position}"
+    );
 }
 
 /// Where one vertex goes in f64: signs from the heaviest joint, then the blend made unit.

@@ -131,11 +131,13 @@ impl Surface {
     }
 
     /// Number of bones.
+    #[cfg(feature = "solve")]
     pub(super) fn bone_count(&self) -> usize {
         self.segments.len()
     }
 
     /// The middle of a bone, and its joint.
+    #[cfg(feature = "solve")]
     pub(super) fn middle(&self, bone: usize) -> (Vector3<f64>, u16) {
         let bone = &self.segments[bone];
         (bone.head + bone.along * 0.5, bone.joint)
