@@ -10,8 +10,11 @@
 mod blending;
 mod curves;
 mod frames;
+mod ik;
 mod rotations;
 mod skeletons;
+#[path = "../common/walkers.rs"]
+mod walkers;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -41,6 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rotations::pictures,
         skeletons::pictures,
         blending::pictures,
+        ik::pictures,
     ];
     for chapter in chapters {
         for (name, image) in chapter()? {
