@@ -1,12 +1,13 @@
 //! `anim ik`: solves goals on a posed character.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anim_asset::Document;
 use anim_engine::ik::TwoBone;
 use anim_engine::math::{Quat, Vec3, quat};
 use anim_engine::scene::{CharacterSpec, TargetSpec};
-use anim_engine::skeleton::{Globals, JointId, Pose, Skeleton};
+use anim_engine::skeleton::{Globals, JointId, JointLimit, Pose, Skeleton};
 use anim_engine::{SceneSpec, curves};
 use serde_json::{Map, Value, json};
 
@@ -34,6 +35,10 @@ pub(crate) struct Args {
     /// A point that knees and elbows bend toward: x,y,z, m.
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
     pole: Option<String>,
+    /// What joints can do: a JSON object of NODE to joint limit, as {"knee": {"hinge": {"axis": [1, 0, 0], "range": [0, 2.4]}}}:
+    /// axes in the joint's frame at rest, angles in rad. What is not named turns at will.
+    #[arg(long, value_name = "FILE.json")]
+    limits: Option<PathBuf>,
     /// Let the top of what may turn move too.
     #[arg(long)]
     free_root: bool,
@@ -83,6 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         skeleton: &skeleton,
         asks: asks(args, &skeleton)?,
         chain: chain(args, &skeleton)?,
+        limits: limits(args, &skeleton)?,
         pole: args
             .pole
             .as_deref()
@@ -200,6 +206,23 @@ fn chain(args: &Args, skeleton: &Skeleton) -> Result<Option<(JointId, JointId)>,
         return Err(Failure::option("--chain", message));
     }
     Ok(Some((root, end)))
+}
+
+/// One limit a joint, by [`JointId::index`].
+fn limits(args: &Args, skeleton: &Skeleton) -> Result<Vec<JointLimit>, Failure> {
+    let mut limits = vec![JointLimit::FREE; skeleton.len()];
+    let Some(path) = &args.limits else {
+        return Ok(limits);
+    };
+    let file = path.display().to_string();
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| Failure::new(file.as_str(), "read", error))?;
+    let given: BTreeMap<String, JointLimit> =
+        serde_json::from_str(&text).map_err(|error| play::misread(&error, &file))?;
+    for (node, limit) in given {
+        limits[input::node(skeleton, "--limits", &node)?.index()] = limit;
+    }
+    Ok(limits)
 }
 
 fn point(option: &str, text: &str) -> Result<Vec3, Failure> {

@@ -57,6 +57,8 @@ pub(crate) struct Question<'a> {
     pub(crate) skeleton: &'a Skeleton,
     pub(crate) asks: Vec<Ask>,
     pub(crate) chain: Option<(JointId, JointId)>,
+    /// One a joint, by [`JointId::index`].
+    pub(crate) limits: Vec<JointLimit>,
     pub(crate) pole: Option<Vec3>,
     /// The highest joint that may turn for a goal, where there is no chain.
     pub(crate) top: &'a dyn Fn(JointId) -> JointId,
@@ -144,6 +146,14 @@ fn two_bone(question: &Question<'_>, pose: &mut Pose) -> Result<Ended, Failure> 
     let skeleton = question.skeleton;
     let mut globals = Globals::new(skeleton);
     skeleton.globals(pose, &mut globals);
+    if question
+        .limits
+        .iter()
+        .any(|limit| *limit != JointLimit::FREE)
+    {
+        let message = "two-bone knows none; lm, ccd, fabrik, dls and gradient do";
+        return Err(Failure::option("--limits", message));
+    }
     let mut iterations = 0;
     for ask in &question.asks {
         let source = skeleton.source(ask.joint);
@@ -176,9 +186,10 @@ fn numeric(solver: Solver, question: &Question<'_>, pose: &mut Pose) -> Result<E
         .collect();
     let is_common = tops.iter().all(|top| *top == tops[0]);
     let root = is_common.then_some(tops[0]);
-    let mut limits = vec![JointLimit::FREE; skeleton.len()];
+    let mut limits = question.limits.clone();
     if !question.free_root {
-        let turns_only = |joint: &JointId| root.is_none_or(|root| root == *joint);
+        let is_free = |joint: &JointId| question.limits[joint.index()] == JointLimit::FREE;
+        let turns_only = |joint: &JointId| root.is_none_or(|root| root == *joint) && is_free(joint);
         for joint in skeleton.joints().filter(turns_only) {
             limits[joint.index()] = any_turn()?;
         }

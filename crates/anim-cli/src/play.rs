@@ -147,7 +147,7 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<SceneSpec, Failure> {
 }
 
 /// What is wrong with a JSON file, and where.
-fn misread(error: &serde_json::Error, file: &str) -> Failure {
+pub(crate) fn misread(error: &serde_json::Error, file: &str) -> Failure {
     let place = format!("line {} column {}", error.line(), error.column());
     // serde_json ends its message with the place, which has its own part here.
     let message = error.to_string();

@@ -1,120 +1,149 @@
-//! A clip that walks in place, set going over waves with its feet locked: `cargo run --example 09_foot_lock -- FILE CLIP HIPS
-//! SPEED OUT.glb HIP KNEE ANKLE BALL HIP KNEE ANKLE BALL`; without arguments the built-in figure, and nothing is written.
-#![allow(
-    clippy::print_stdout,
-    reason = "an example shows its result where it is run"
-)]
+//! Walks set going over waves and stairs, as they are and with their feet locked: `cargo run --example 09_foot_lock
+//! [PICTURE.png]`.
+//!
+//! The built-in figure, and a knight, a fox and a human where the shared data is there (`ANIM_DATA`). Dots are where feet
+//! stand; the human has no clip and walks as the knight does.
 
-use std::path::Path;
+mod common;
+#[path = "common/walkers.rs"]
+mod walkers;
 
-use anim_engine::ik::{FootLockOptions, FootMotion, Ground, TwoBone};
-use anim_engine::math::{Affine, Vec3};
-use anim_engine::skeleton::Pose;
-use anim_engine::{Foot, FootPlant, asset};
+use std::sync::Arc;
 
-const FPS: f32 = 30.0;
+use anim_engine::geom::{Collider, Shape};
+use anim_engine::ik::{FootLockOptions, FootLockReport, FootMotion};
+use anim_engine::math::{Affine, Transform, Vec3};
+use anim_engine::skeleton::BakeOptions;
+use anim_engine::{ActorLayer, Character, Config, Engine, LayerSource};
+use anim_view::{Camera, Canvas, Image, Style, sheet};
+use common::{Outcome, announce, caption, draw, stacked, write};
+use walkers::{
+    FIGURE, FOX, FPS, HUMAN, KNIGHT, TERRAINS, Terrain, Walk, Walker, data, ground, land,
+};
 
-/// Waves 6 cm high and 2 m long.
-fn waves(at: Vec3) -> Option<Ground> {
-    let height = 0.03 * (3.1 * at.z).sin();
-    let normal = Vec3::new(0.0, 1.0, -0.093 * (3.1 * at.z).cos()).normalize();
-    Some(Ground { height, normal })
+const CELL: [u32; 2] = [640, 230];
+const GREEN: [f32; 3] = [0.02, 0.55, 0.10];
+const EARTH: [f32; 3] = [0.42, 0.38, 0.30];
+
+fn main() -> Outcome {
+    let mut parts = Vec::new();
+    // A knight is as wide as its way is long.
+    for (walker, times) in [(FIGURE, 4), (KNIGHT, 2), (FOX, 4), (HUMAN, 4)] {
+        if walker.files().all(|file| data(file).is_some()) {
+            let rows = rows(&walker, times)?;
+            parts.push(caption(
+                rows.width,
+                &format!("{}: as it is, and locked", walker.name),
+            ));
+            parts.push(rows);
+        }
+    }
+    write("09_foot_lock", &stacked(&parts))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let given: Vec<String> = std::env::args().skip(1).collect();
-    let built_in = [
-        "",
-        "walk",
-        "hips",
-        "0",
-        "",
-        "upper_leg_l",
-        "lower_leg_l",
-        "foot_l",
-        "toes_l",
-        "upper_leg_r",
-        "lower_leg_r",
-        "foot_r",
-        "toes_r",
-    ];
-    let arguments: Vec<&str> = match given.as_slice() {
-        [] => built_in.to_vec(),
-        given => given.iter().map(String::as_str).collect(),
+/// Waves and stairs side by side, unlocked above, locked below; each shows the character `times` times.
+fn rows(walker: &Walker, times: usize) -> Outcome<Image> {
+    let rounds = if walker.files().next().is_none() {
+        1.0
+    } else {
+        3.0
     };
-    let [file, clip, hips, speed, out, joints @ ..] = arguments.as_slice() else {
-        return Err("FILE CLIP HIPS SPEED OUT and four joints a leg".into());
-    };
-    let mut document = match *file {
-        "" => asset::builtin::humanoid(),
-        file => asset::load(Path::new(file))?,
-    };
-    let skeleton = document.skeleton()?;
-    let joint = |name: &str| skeleton.find(name).ok_or(format!("no joint '{name}'"));
-    let mut feet = FootPlant {
-        hips: joint(hips)?,
-        feet: Vec::new(),
-    };
-    for leg in joints.chunks_exact(4) {
-        let ankle = joint(leg[2])?;
-        feet.feet.push(Foot {
-            leg: TwoBone::of(&skeleton, joint(leg[0])?, joint(leg[1])?, ankle)?,
-            ankle,
-            toes: Some(joint(leg[3])?),
-        });
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    for (name, terrain) in &TERRAINS[1..] {
+        let mut walk = Walk::of_rounds(walker, rounds)?;
+        let mut document = walk.document.clone();
+        document.clips.clear();
+        let character = Character::from_document(&document, &BakeOptions::default())?;
+        let character = Arc::new(character);
+        above.push(picture(
+            &walk,
+            &character,
+            *terrain,
+            &FootLockReport::default(),
+            times,
+        )?);
+        let motion = FootMotion {
+            fps: FPS,
+            world_from_model: &walk.placements,
+            round: None,
+            ground: &ground(*terrain, walk.leg),
+        };
+        let options = FootLockOptions::default();
+        let report = walk
+            .feet
+            .lock(&walk.skeleton, &motion, &options, &mut walk.poses);
+        announce(&format!(
+            "{} on {name}: {} plants, slides by {:.5} of a leg, hips down by {:.3}",
+            walker.name,
+            report.plants.iter().map(Vec::len).sum::<usize>(),
+            report.slide / walk.leg,
+            report.drop / walk.leg
+        ));
+        below.push(picture(&walk, &character, *terrain, &report, times)?);
     }
-    let named = |c: &&anim_engine::skeleton::ClipSpec| c.name.as_deref() == Some(*clip);
-    let clip = document.clips.iter().find(named).ok_or("no such clip")?;
-    let speed: f32 = speed.parse()?;
-    let mut poses: Vec<Pose> = Vec::new();
-    let mut world_from_model = Vec::new();
-    // A clip that goes by itself comes back at its end.
-    let rounds = if speed == 0.0 { 1.0 } else { 2.0 };
-    let frames = (rounds * clip.duration() * FPS) as u16;
-    for frame in 0..frames {
-        let time = f32::from(frame) / FPS;
-        let mut pose = skeleton.rest().clone();
-        clip.sample(&skeleton, time % clip.duration(), &mut pose);
-        poses.push(pose);
-        world_from_model.push(Affine {
-            translation: Vec3::z() * (speed * time),
-            ..Affine::IDENTITY
-        });
-    }
-    let motion = FootMotion {
-        fps: FPS,
-        world_from_model: &world_from_model,
-        ground: &waves,
-    };
-    let report = feet.lock(&skeleton, &motion, &FootLockOptions::default(), &mut poses);
-    for (side, plants) in report.plants.iter().enumerate() {
-        for plant in plants {
-            let at = plant.position;
-            println!(
-                "foot {side} stands in frames {:?} at ({:.2}, {:.2}, {:.2})",
-                plant.frames, at.x, at.y, at.z
-            );
+    above.append(&mut below);
+    Ok(sheet(&above, &[], 2))
+}
+
+/// The character on its way, from its right.
+fn picture(
+    walk: &Walk,
+    character: &Arc<Character>,
+    terrain: Terrain,
+    report: &FootLockReport,
+    times: usize,
+) -> Outcome<Image> {
+    let mut engine = Engine::new(Config::default())?;
+    let mut actors = Vec::new();
+    for n in 0..times {
+        let frame = (2 * n + 1) * walk.poses.len() / (2 * times);
+        let id = engine.spawn(Arc::clone(character));
+        if let Some(actor) = engine.actor_mut(id) {
+            actor.placement = walk.placements[frame];
+            actor.layers = vec![ActorLayer::new(LayerSource::Live(
+                walk.poses[frame].clone(),
+            ))];
+            actors.push((frame, id));
         }
     }
-    println!(
-        "slides by {:.3} mm, hips down by {:.1} cm",
-        report.slide * 1e3,
-        report.drop * 1e2
-    );
-    if !out.is_empty() {
-        // The way goes into the hips, so that any program plays it.
-        for (pose, placement) in poses.iter_mut().zip(&world_from_model) {
-            let root = skeleton.joint(0);
-            let top = skeleton.ancestors(root).last().unwrap_or(root);
-            pose.set_translation(top, pose.translation(top) + placement.translation);
+    engine.step(0.0);
+    let bodies = || actors.iter().filter_map(|(_, id)| engine.actor(*id));
+    let (mut low, mut high) = (Vec3::repeat(f32::MAX), Vec3::repeat(f32::MIN));
+    for actor in bodies() {
+        for surface in actor.surfaces() {
+            for vertex in 0..surface.len() {
+                let at = actor
+                    .world_from_model()
+                    .transform_point(surface.position(vertex));
+                (low, high) = (low.inf(&at), high.sup(&at));
+            }
         }
-        document.clips = vec![asset::baked::clip_of_poses(
-            Some("locked"),
-            &skeleton,
-            FPS,
-            &poses,
-        )];
-        std::fs::write(out, asset::encode(&document, asset::Format::Glb))?;
     }
-    Ok(())
+    let aspect = CELL[0] as f32 / CELL[1] as f32;
+    let side = -std::f32::consts::FRAC_PI_2;
+    let camera = Camera::framing_orthographic(low, high, side, 0.1, aspect);
+    let mut canvas = Canvas::new(CELL[0], CELL[1], 2)?;
+    let land = land(terrain, walk.leg, low, high);
+    let earth = Style {
+        color: EARTH,
+        two_sided: true,
+        ..Style::default()
+    };
+    canvas.mesh(&camera, &land.rest.positions, &[], &land.triangles, &earth);
+    bodies().for_each(|actor| draw(&mut canvas, &camera, actor));
+    let dot = Style {
+        color: GREEN,
+        on_top: true,
+        ..Style::default()
+    };
+    let radius = 0.012 * camera.height;
+    for (frame, _) in &actors {
+        let plants = report.plants.iter().flatten();
+        for plant in plants.filter(|plant| plant.frames.contains(frame)) {
+            let place = Affine::from(Transform::from_translation(plant.position));
+            let ball = Collider::new(Shape::Sphere { radius }, place);
+            canvas.collider(&camera, &ball, &dot);
+        }
+    }
+    Ok(canvas.finish())
 }

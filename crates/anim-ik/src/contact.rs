@@ -4,6 +4,9 @@
 //! the point is both low and slow and ends where it is clearly neither, so that noise about one threshold does not tear it
 //! apart; what lasts only a few frames is a brush, not a step. Made for whole clips: it looks one frame ahead.
 //!
+//! What is low and slow depends on the clip: feet of a good capture stand still, those of a creature drawn by hand may drift by
+//! a leg's length a second while they bear. [`ContactOptions::of_clip`] reads it off the clip.
+//!
 //! ```
 //! use anim_ik::{ContactOptions, contacts};
 //! use anim_math::Vec3;
@@ -40,6 +43,38 @@ pub struct ContactOptions {
 }
 
 impl ContactOptions {
+    /// For a foot that goes as `points` do, on a leg of `length`, m.
+    ///
+    /// A foot that walks or runs stands in three frames of ten at least. So what it does in the lowest and in the slowest three
+    /// of ten is how high and how fast it is where it stands, and twice as much still counts. Neither is less than
+    /// [`for_leg`](Self::for_leg) has it, which feet that stand still then get, nor more than twice that, where no foot stands.
+    ///
+    /// * `points`: one a frame, in the world or any other space in which standing feet are slow, m, +Y up; those that are
+    ///   not finite do not count. * `fps`: frames a second.
+    ///
+    /// O(frames · log frames).
+    pub fn of_clip(points: &[Vec3], fps: f32, length: f32) -> Self {
+        let usual = Self::for_leg(length);
+        let is_finite = |point: &&Vec3| point.iter().all(|v| v.is_finite());
+        let heights: Vec<f32> = points
+            .iter()
+            .filter(is_finite)
+            .map(|point| point.y)
+            .collect();
+        let speeds = (0..points.len()).map(|frame| speed(points, fps, frame));
+        let speeds: Vec<f32> = speeds.filter(|speed| speed.is_finite()).collect();
+        let lowest = heights.iter().copied().fold(f32::INFINITY, f32::min);
+        let near = |usual: f32, own: Option<f32>| {
+            let own = own.map_or(usual, |own| 2.0 * own);
+            own.max(usual).min(2.0 * usual)
+        };
+        Self {
+            height: near(usual.height, low(heights).map(|low| low - lowest)),
+            speed: near(usual.speed, low(speeds)),
+            ..usual
+        }
+    }
+
     /// For a leg of `length`, m: 4 % of it high, half of it a second, released at half as much again, five frames.
     pub fn for_leg(length: f32) -> Self {
         Self {
@@ -90,6 +125,13 @@ pub fn contacts(
     }
     found.retain(|contact| contact.len() >= options.least_frames.max(1));
     found
+}
+
+/// What three of ten values are not above; `None` of none.
+fn low(mut values: Vec<f32>) -> Option<f32> {
+    let last = values.len().checked_sub(1)?;
+    values.sort_by(f32::total_cmp);
+    Some(values[last * 3 / 10])
 }
 
 /// By central differences, m/s.
@@ -146,6 +188,45 @@ mod tests {
             .map(|n| Vec3::new(0.0, 0.0, 0.05 * n as f32))
             .collect();
         assert!(contacts(&points, FPS, 0.0, &options()).is_empty());
+    }
+
+    /// Ten frames at `drift` m/s, ten that make 1 m and `lift` m high, four times.
+    fn steps(drift: f32, lift: f32) -> Vec<Vec3> {
+        let mut at = 0.0;
+        let point = |frame: i32| {
+            let swing = frame % 20 >= 10;
+            at += if swing { 0.1 } else { drift / FPS };
+            Vec3::new(0.0, if swing { lift } else { 0.0 }, at)
+        };
+        (0..80).map(point).collect()
+    }
+
+    #[test]
+    fn thresholds_of_a_clip_follow_how_its_foot_stands_within_bounds() {
+        let usual = ContactOptions::for_leg(1.0);
+        let of_clip = |points: &[Vec3]| ContactOptions::of_clip(points, FPS, 1.0);
+        // Who stands still, or never moves, gets what is usual.
+        assert_eq!(of_clip(&steps(0.0, 0.3)), usual);
+        assert_eq!(of_clip(&[Vec3::zeros(); 30]), usual);
+        let drifting = of_clip(&steps(0.4, 0.3));
+        assert!((drifting.speed - 0.8).abs() < 1e-3, "{drifting:?}");
+        assert_eq!(drifting.height, usual.height);
+        // Two frames on the floor, eighteen 3 cm above it, then up.
+        let heights: Vec<f32> = [[0.0; 2].as_slice(), &[0.03; 18], &[0.3; 20]].concat();
+        let height = of_clip(&at_heights(&heights)).height;
+        assert!((height - 0.06).abs() < 1e-6, "{height}");
+        // What never stands counts for no more than twice the usual.
+        assert_eq!(of_clip(&steps(3.0, 0.3)).speed, 2.0 * usual.speed);
+        assert_eq!(of_clip(&[]), usual);
+        assert_eq!(of_clip(&[Vec3::repeat(f32::NAN); 9]), usual);
+    }
+
+    #[test]
+    fn feet_that_drift_while_they_stand_are_found_by_the_thresholds_of_their_clip() {
+        let points = steps(0.8, 0.3);
+        assert!(contacts(&points, FPS, 0.0, &ContactOptions::for_leg(1.0)).is_empty());
+        let own = ContactOptions::of_clip(&points, FPS, 1.0);
+        assert_eq!(contacts(&points, FPS, 0.0, &own).len(), 4);
     }
 
     #[test]

@@ -34,7 +34,7 @@
 //! let world_from_model: Vec<Affine> = (-10..=10).map(place).collect();
 //! let mut poses = vec![skeleton.rest().clone(); 21];
 //! let hole = |_| Some(Ground { height: -0.05, normal: Vec3::y() });
-//! let motion = FootMotion { fps: 30.0, world_from_model: &world_from_model, ground: &hole };
+//! let motion = FootMotion { fps: 30.0, world_from_model: &world_from_model, round: None, ground: &hole };
 //! let report = feet.lock(&skeleton, &motion, &FootLockOptions::default(), &mut poses);
 //! assert_eq!(report.plants[0][0].frames, 0..21);
 //! assert!(report.slide < 1e-5 && (report.drop - 0.05).abs() < 1e-3);
@@ -54,7 +54,7 @@ use crate::{Foot, FootPlant, Ground, TwoBoneGoal};
 /// How feet are locked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FootLockOptions {
-    /// When a foot stands; `None` for [`ContactOptions::for_leg`] of each leg.
+    /// When a foot stands; `None` for [`ContactOptions::of_clip`] of each heel and ball.
     pub contact: Option<ContactOptions>,
     /// Frames over which a correction comes and goes; 3 to 5 look right.
     pub blend_frames: usize,
@@ -83,6 +83,10 @@ pub struct FootMotion<'a> {
     pub fps: f32,
     /// Rigid and upright, one a frame: where the character goes. The clip's plane is y = 0 of the model.
     pub world_from_model: &'a [Affine],
+    /// For a clip that loops, the rigid way of one round: its frame 0 comes again a frame after the last, placed at
+    /// `round * world_from_model[0]`. Feet that stand then stand over the seam, and what was a loop stays one, on ground that
+    /// repeats itself along that way. `None` for a clip that ends.
+    pub round: Option<Affine>,
     /// The ground above or below a point, world space, m; `None` where there is none: the clip's plane.
     pub ground: &'a dyn Fn(Vec3) -> Option<Ground>,
 }
@@ -92,6 +96,7 @@ impl fmt::Debug for FootMotion<'_> {
         f.debug_struct("FootMotion")
             .field("fps", &self.fps)
             .field("world_from_model", &self.world_from_model)
+            .field("round", &self.round)
             .finish_non_exhaustive()
     }
 }
@@ -99,7 +104,8 @@ impl fmt::Debug for FootMotion<'_> {
 /// What was locked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FootLockReport {
-    /// For each foot, the frames in which it stands and on which point.
+    /// For each foot, the frames in which it stands and on which point; of a loop those that begin in it, which may end
+    /// beyond the last frame.
     pub plants: Vec<Vec<Plant>>,
     /// The farthest that a standing point is from where it should stand, m: 0 but for rounding where legs reach.
     pub slide: f32,
@@ -130,39 +136,51 @@ impl FootPlant {
             motion.world_from_model.len(),
             "a placement a pose"
         );
+        if poses.is_empty() {
+            return FootLockReport {
+                plants: vec![Vec::new(); self.feet.len()],
+                ..FootLockReport::default()
+            };
+        }
+        let rounds = Rounds::new(motion, options);
+        let placements = rounds.placements(motion);
+        let long = FootMotion {
+            world_from_model: &placements,
+            ..*motion
+        };
         let mut globals = Globals::new(skeleton);
         let mut tracks: Vec<Track> = Vec::with_capacity(self.feet.len());
         for foot in &self.feet {
             let heel = foot.heel(skeleton, &mut globals);
             let mut track = Track::default();
-            for (pose, world_from_model) in poses.iter().zip(motion.world_from_model) {
+            for (pose, world_from_model) in poses.iter().cycle().zip(&placements) {
                 skeleton.globals(pose, &mut globals);
                 track.push(foot, heel, world_from_model, &globals);
             }
-            let contact = options.contact;
-            let contact = contact.unwrap_or(ContactOptions::for_leg(track.leg_length()));
+            let length = track.leg_length();
             let stands = |points: &[Vec3]| {
                 let floor = points
                     .iter()
                     .map(|point| point.y)
                     .fold(f32::INFINITY, f32::min);
+                let of_clip = || ContactOptions::of_clip(points, motion.fps, length);
+                let contact = options.contact.unwrap_or_else(of_clip);
                 contacts(points, motion.fps, floor, &contact)
             };
-            track.plan(
-                &stands(&track.heel),
-                &stands(&track.ball),
-                motion,
-                options.blend_frames,
-            );
+            let (heel, ball) = (stands(&track.heel), stands(&track.ball));
+            track.plan(&heel, &ball, &long, options.blend_frames);
             tracks.push(track);
         }
-        let rises = hip_rises(&tracks, motion, options);
+        let rises = hip_rises(&tracks, &long, options);
+        let own = rounds.own();
         let mut report = FootLockReport {
-            drop: rises.iter().fold(0.0, |drop, rise| drop.max(-rise)),
+            drop: rises[own.clone()]
+                .iter()
+                .fold(0.0, |drop, rise| drop.max(-rise)),
             ..FootLockReport::default()
         };
-        for (frame, pose) in poses.iter_mut().enumerate() {
-            let world_from_model = &motion.world_from_model[frame];
+        for (frame, pose) in own.clone().zip(poses.iter_mut()) {
+            let world_from_model = &placements[frame];
             skeleton.globals(pose, &mut globals);
             self.lower_hips(skeleton, rises[frame], pose, &mut globals);
             for (foot, track) in self.feet.iter().zip(&tracks) {
@@ -170,8 +188,63 @@ impl FootPlant {
                 report.slide = report.slide.max(left);
             }
         }
-        report.plants = tracks.into_iter().map(|track| track.plants).collect();
+        let of_own = |track: Track| {
+            let plants = track.plants.into_iter();
+            plants.filter_map(|plant| plant.of_round(&own)).collect()
+        };
+        report.plants = tracks.into_iter().map(of_own).collect();
         report
+    }
+}
+
+/// A loop as a long clip: what is done in one round knows of those before and after.
+#[derive(Clone, Copy, Debug)]
+struct Rounds {
+    frames: usize,
+    /// Rounds before the own one, and as many after.
+    around: usize,
+}
+
+impl Rounds {
+    fn new(motion: &FootMotion<'_>, options: &FootLockOptions) -> Self {
+        let frames = motion.world_from_model.len();
+        // As far as hips and blends look, and a step more that the plants there are whole.
+        let far = 2 * (options.hip_frames + options.blend_frames);
+        Self {
+            frames,
+            around: motion.round.map_or(0, |_| 1 + far / frames),
+        }
+    }
+
+    /// Where the character is in all of them.
+    fn placements(&self, motion: &FootMotion<'_>) -> Vec<Affine> {
+        let own = || motion.world_from_model.iter().copied();
+        let Some((round, back)) = motion
+            .round
+            .and_then(|round| Some((round, round.inverse()?)))
+        else {
+            return own()
+                .cycle()
+                .take(self.frames * (2 * self.around + 1))
+                .collect();
+        };
+        let mut start = (0..self.around).fold(Affine::IDENTITY, |start, _| start * back);
+        let mut all = Vec::with_capacity(self.frames * (2 * self.around + 1));
+        for n in 0..=2 * self.around {
+            // Its own round keeps its bits.
+            if n == self.around {
+                start = Affine::IDENTITY;
+            }
+            all.extend(own().map(|place| start * place));
+            start = start * round;
+        }
+        all
+    }
+
+    /// The frames of the own round.
+    fn own(&self) -> Range<usize> {
+        let start = self.around * self.frames;
+        start..start + self.frames
     }
 }
 

@@ -25,6 +25,22 @@ pub struct Plant {
     heel: Vec3,
 }
 
+impl Plant {
+    /// The same counted from where the round `own` of a loop begins, if it begins there.
+    pub(crate) fn of_round(mut self, own: &Range<usize>) -> Option<Self> {
+        // What outlasts a round stands for ever.
+        if self.frames.start < own.start && self.frames.end > own.end {
+            self.frames = own.clone();
+        }
+        if !own.contains(&self.frames.start) {
+            return None;
+        }
+        self.ball_from = self.ball_from.max(self.frames.start) - own.start;
+        self.frames = self.frames.start - own.start..self.frames.end - own.start;
+        Some(self)
+    }
+}
+
 /// A foot over a clip, world space, and what is to be done with it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Track {
@@ -240,19 +256,22 @@ impl Track {
         }
     }
 
-    /// Lifts the swings between plants over what lies between.
+    /// Lifts the swings over what lies below them; before the first plant and after the last, the foot stays up.
     fn clear_obstacles(&mut self, motion: &FootMotion<'_>) {
+        let [Some(first), Some(last)] = [self.plants.first(), self.plants.last()] else {
+            return;
+        };
         let most = 0.4 * self.leg_length();
-        let swings: Vec<Range<usize>> = self
-            .plants
-            .windows(2)
-            .map(|pair| pair[0].frames.end..pair[1].frames.start)
-            .collect();
-        for swing in swings {
-            let bump = |frame: usize| {
-                let way = (frame + 1 - swing.start) as f32 / (swing.len() + 1) as f32;
-                4.0 * way * (1.0 - way)
-            };
+        let head = (0..first.frames.start, fall as fn(f32) -> f32);
+        let tail = (last.frames.end..self.ball.len(), climb as fn(f32) -> f32);
+        let between = self.plants.windows(2).map(|pair| {
+            let swing = pair[0].frames.end..pair[1].frames.start;
+            (swing, arch as fn(f32) -> f32)
+        });
+        let swings: Vec<_> = [head, tail].into_iter().chain(between).collect();
+        for (swing, shape) in swings {
+            let bump =
+                |frame: usize| shape((frame + 1 - swing.start) as f32 / (swing.len() + 1) as f32);
             let short = |frame: usize| {
                 let at = self.ball[frame] + self.shift[frame];
                 let flat = Vec3::new(at.x, self.plane[frame], at.z);
@@ -271,4 +290,19 @@ impl Track {
             }
         }
     }
+}
+
+/// How high a swing is lifted on its way from 0 to 1.
+fn arch(way: f32) -> f32 {
+    4.0 * way * (1.0 - way)
+}
+
+/// As [`arch`], of a foot that does not come down.
+fn climb(way: f32) -> f32 {
+    smoothstep(2.0 * way)
+}
+
+/// As [`arch`], of a foot that was not set off.
+fn fall(way: f32) -> f32 {
+    climb(1.0 - way)
 }

@@ -153,8 +153,9 @@ impl Mechanism {
 
     /// Takes each joint's value from `pose`, the nearest its kind of joint can do, and the base from what is above.
     ///
-    /// Limits are not looked at: solvers clamp what they start from. A mechanism without a skeleton reads nothing.
-    /// O(J); allocates nothing.
+    /// Limits are not looked at: solvers clamp what they start from. Where a clip moves a joint that only turns, that is not
+    /// in the values: [`fit`](Self::fit) first, which takes it as the joint's offset. A mechanism without a skeleton reads
+    /// nothing. O(J); allocates nothing.
     ///
     /// # Panics
     ///

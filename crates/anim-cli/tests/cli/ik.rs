@@ -149,6 +149,69 @@ fn a_posed_character_is_written_and_stands_as_was_said() {
 }
 
 #[test]
+fn limits_hold_and_those_that_are_in_the_way_are_named() {
+    let arm = arm("limited.gltf");
+    let limits = scratch("limits.json");
+    // The elbow turns by half a radian either way about z, which is not enough to fold the arm.
+    let text = r#"{ "elbow": { "hinge": { "axis": [0, 0, 2], "range": [-0.5, 0.5] } } }"#;
+    std::fs::write(&limits, text).expect("a file");
+    let limits = limits.to_str().expect("UTF-8");
+    let near = ["--goal", "hand=0.3,1.2,0", "--chain", "shoulder..hand"];
+    for solver in ["lm", "ccd", "dls"] {
+        let options = ["--limits", limits, "--solver", solver];
+        let run = ik(&arm, &[near.as_slice(), &options].concat());
+        assert_eq!(run.code, 1, "{solver}: {}{}", run.stdout, run.stderr);
+        let turn = &run.json()["local_rotations"]["1"];
+        let half = turn[2]
+            .as_f64()
+            .expect("z")
+            .atan2(turn[3].as_f64().expect("w"));
+        assert!((half.abs() - 0.25).abs() < 1e-3, "{solver}: {turn}");
+        if solver == "lm" {
+            assert_eq!(run.json()["limits_hit"], serde_json::json!([1]));
+        }
+    }
+    // 0.94 m away, a bend of 0.68 rad where rest has 0.57.
+    let far = ["--goal", "hand=0.7,1.2,0.6", "--limits", limits];
+    let run = ik(
+        &arm,
+        &[far.as_slice(), &["--chain", "shoulder..hand"]].concat(),
+    );
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert_eq!(run.json()["limits_hit"], serde_json::json!([]));
+}
+
+#[test]
+fn limits_that_cannot_be_used_say_why() {
+    let arm = arm("unlimited.gltf");
+    let file = scratch("bad_limits.json");
+    let path = file.to_str().expect("UTF-8");
+    for (text, solver, why) in [
+        ("{", "lm", "EOF"),
+        (r#"{ "wing": "fixed" }"#, "lm", "no node 'wing'"),
+        (
+            r#"{ "elbow": { "hinge": { "axis": [0, 0, 0], "range": [0, 1] } } }"#,
+            "lm",
+            "bad joint limit",
+        ),
+        (r#"{ "elbow": "fixed" }"#, "two-bone", "two-bone knows none"),
+    ] {
+        std::fs::write(&file, text).expect("a file");
+        let options = [
+            "--goal",
+            "hand=0.5,1.2,0",
+            "--limits",
+            path,
+            "--solver",
+            solver,
+        ];
+        let run = ik(&arm, &options);
+        assert_eq!(run.code, 2, "{text}: {}", run.stdout);
+        assert!(run.stderr.contains(why), "{text}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn calls_that_cannot_be_used_say_why() {
     let arm = arm("refused.gltf");
     for (arguments, why) in [

@@ -11,9 +11,12 @@ mod blending;
 mod curves;
 mod faces;
 mod frames;
+mod ik;
 mod rotations;
 mod skeletons;
 mod skinning;
+#[path = "../common/walkers.rs"]
+mod walkers;
 mod weights;
 
 use std::error::Error;
@@ -44,6 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rotations::pictures,
         skeletons::pictures,
         blending::pictures,
+        ik::pictures,
         weights::pictures,
         skinning::pictures,
         faces::pictures,
