@@ -18,6 +18,8 @@ mod picture;
 mod play;
 mod render;
 mod sample;
+mod shapes;
+mod skin;
 
 use std::process::ExitCode;
 
@@ -49,6 +51,10 @@ enum Verb {
     Compress(compress::Args),
     /// Goals solved on a posed character.
     Ik(ik::Args),
+    /// Deformers side by side.
+    Skin(skin::Args),
+    /// Face shapes: their names, sizes and weights.
+    Shapes(shapes::Args),
     /// From one format to another.
     Convert(convert::Args),
     /// The built-in scene.
@@ -68,6 +74,8 @@ fn main() -> ExitCode {
         Verb::Render(args) => render::run(&args),
         Verb::Compress(args) => compress::run(&args),
         Verb::Ik(args) => ik::run(&args),
+        Verb::Skin(args) => skin::run(&args),
+        Verb::Shapes(args) => shapes::run(&args),
         Verb::Convert(args) => convert::run(&args),
         Verb::Demo(args) => demo::run(&args),
     };

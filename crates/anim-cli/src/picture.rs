@@ -142,6 +142,32 @@ pub(crate) fn draw_over(
     Ok(canvas.finish())
 }
 
+/// Draws an actor alone with `surfaces` in the place of its own.
+pub(crate) fn draw_deformed(
+    actor: &Actor,
+    surfaces: &[VertexBlocks],
+    camera: &Camera,
+    look: &Look,
+) -> Result<Image, Failure> {
+    let mut canvas = canvas(look)?;
+    canvas.ground_grid(camera, look.floor, 10.0);
+    let style = Style {
+        wire: look.wire,
+        two_sided: true,
+        ..Style::default()
+    };
+    let surfaces = world_surfaces(actor, surfaces);
+    draw_surfaces(
+        &mut canvas,
+        camera,
+        actor.character(),
+        &surfaces,
+        None,
+        &style,
+    );
+    Ok(canvas.finish())
+}
+
 /// A canvas of the picture's size.
 pub(crate) fn canvas(look: &Look) -> Result<Canvas, Failure> {
     Canvas::new(look.width, look.height, 2)
@@ -159,7 +185,7 @@ fn draw_actor(canvas: &mut Canvas, camera: &Camera, actor: &Actor, look: &Look) 
         canvas,
         camera,
         actor.character(),
-        &world_surfaces(actor),
+        &world_surfaces(actor, actor.surfaces()),
         None,
         &style,
     );
@@ -192,8 +218,8 @@ fn draw_surfaces(
     }
 }
 
-/// The surfaces of an actor in the world, skin-block order.
-fn world_surfaces(actor: &Actor) -> Vec<Vertices> {
+/// Surfaces of an actor, its own or others of its meshes, in the world, skin-block order.
+fn world_surfaces(actor: &Actor, surfaces: &[VertexBlocks]) -> Vec<Vertices> {
     let surface = |blocks: &VertexBlocks| {
         let mut vertices = Vertices {
             positions: (0..blocks.len()).map(|v| blocks.position(v)).collect(),
@@ -202,7 +228,7 @@ fn world_surfaces(actor: &Actor) -> Vec<Vertices> {
         to_world(&mut vertices, &actor.world_from_model());
         vertices
     };
-    actor.surfaces().iter().map(surface).collect()
+    surfaces.iter().map(surface).collect()
 }
 
 /// The surfaces of all actors at an earlier moment.
@@ -216,7 +242,7 @@ impl Ghost {
             scene
                 .engine
                 .actors()
-                .map(|(_, actor)| world_surfaces(actor))
+                .map(|(_, actor)| world_surfaces(actor, actor.surfaces()))
                 .collect(),
         )
     }

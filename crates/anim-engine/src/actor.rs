@@ -12,7 +12,7 @@ use crate::attach::Attachment;
 use crate::cloth::ClothState;
 use crate::event::{ActorEvent, MOST_EVENTS, Met};
 use crate::layer::{ActorLayer, LayerMode, LayerState};
-use crate::{Character, Detail, EngineError, Goal};
+use crate::{Character, DeformScratch, Detail, EngineError, Goal};
 
 /// Layers that one actor blends without allocating; more are blended all the same, but a frame then allocates.
 pub const MAX_LAYERS: usize = 16;
@@ -61,6 +61,7 @@ pub struct Actor {
     pub(crate) palettes: Vec<Palette>,
     pub(crate) morphed: Vec<Option<VertexBlocks>>,
     pub(crate) surfaces: Vec<VertexBlocks>,
+    pub(crate) deform_scratch: Vec<DeformScratch>,
     pub(crate) cloths: Vec<ClothState>,
     pub(crate) last_finite: Pose,
     pub(crate) quarantined: bool,
@@ -103,6 +104,9 @@ impl Actor {
                 .map(|mesh| (mesh.target_count() > 0).then(|| mesh.rest().clone()))
                 .collect(),
             surfaces: meshes().map(|mesh| mesh.rest().clone()).collect(),
+            deform_scratch: (character.surfaces.iter())
+                .map(|surface| surface.deformer.scratch(&surface.mesh))
+                .collect(),
             cloths: character.cloths.iter().map(ClothState::new).collect(),
             last_finite: rest.clone(),
             pose: rest,

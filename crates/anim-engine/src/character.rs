@@ -10,7 +10,7 @@ use anim_skeleton::{
 };
 use anim_skin::SkinnedMesh;
 
-use crate::{Cloth, EngineError, Socket};
+use crate::{Cloth, Deform, Deformer, EngineError, Socket};
 
 /// What many actors share; immutable once built.
 #[derive(Debug)]
@@ -61,6 +61,8 @@ pub struct Surface {
     pub mesh: SkinnedMesh,
     /// Its places in [`Actor::morph_weights`](crate::Actor::morph_weights); primitives of one mesh share them.
     pub weights: Range<usize>,
+    /// How the vertices follow the joints.
+    pub deformer: Deformer,
     /// Linear RGB.
     pub color: [f32; 3],
 }
@@ -166,6 +168,26 @@ impl Character {
             names.position(|name| name.as_deref() == Some(output))
         };
         self.output_weights = names.map(weight).collect();
+        Ok(self)
+    }
+
+    /// Lets all surfaces follow their joints as `deform` says; at first it is [`Deform::Linear`].
+    ///
+    /// Cloth hangs on the linear blend all the same. See [`Deformer::new`] for what it costs.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Skin`] for a surface that cannot follow like that.
+    pub fn with_deformer(mut self, deform: Deform) -> Result<Self, EngineError> {
+        for surface in &mut self.surfaces {
+            let (node, primitive) = surface.source;
+            surface.deformer =
+                Deformer::new(deform, &surface.mesh).map_err(|source| EngineError::Skin {
+                    node,
+                    primitive,
+                    source,
+                })?;
+        }
         Ok(self)
     }
 

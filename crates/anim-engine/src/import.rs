@@ -8,7 +8,7 @@ use anim_math::{Affine, Vec3};
 use anim_skeleton::{BakeOptions, Clip, Drivers, Events, Globals, JointId, Skeleton, SkeletonLod};
 use anim_skin::{Influences, SkinnedMesh};
 
-use crate::{Character, CharacterClip, EngineError, Surface};
+use crate::{Character, CharacterClip, Deformer, EngineError, Surface};
 
 /// Bytes that the clips of one character may take together beyond what their keys warrant.
 const SPARE_BYTES: usize = 64 << 20;
@@ -183,6 +183,7 @@ fn surfaces_of(
         })?;
         let mesh = mesh.with_skeleton(skeleton);
         surfaces.push(Surface {
+            deformer: Deformer::default(),
             joint,
             source: (spec.node, spec.primitive),
             name: document.nodes[spec.node].name.clone(),

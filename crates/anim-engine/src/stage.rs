@@ -131,7 +131,12 @@ pub(crate) fn skin(actor: &mut Actor) {
                 };
                 actor.cloths[cloth].write(&character.cloths[cloth], &body, out);
             }
-            None => surface.mesh.linear(source, &actor.palettes[index], out),
+            None => {
+                let (palette, scratch) = (&actor.palettes[index], &mut actor.deform_scratch[index]);
+                surface
+                    .deformer
+                    .deform(&surface.mesh, source, palette, scratch, out);
+            }
         }
     }
 }

@@ -10,7 +10,10 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use anim_engine::Stage;
+use std::sync::Arc;
+
+use anim_engine::skeleton::BakeOptions;
+use anim_engine::{Character, Deform, Stage, asset};
 
 /// The system's allocator, counted.
 struct Counting;
@@ -65,4 +68,20 @@ fn graphs_drivers_sockets_and_masks_allocate_nothing_after_warm_up() {
     let before = CALLS.with(Cell::get);
     frames(300);
     assert_eq!(CALLS.with(Cell::get) - before, 0);
+}
+
+#[test]
+fn no_way_to_follow_the_joints_allocates_after_the_first_frame() {
+    let document = asset::builtin::humanoid();
+    for deform in Deform::ALL {
+        let character = Character::from_document(&document, &BakeOptions::default());
+        let character = character.and_then(|character| character.with_deformer(*deform));
+        let mut engine = common::engine(1);
+        let id = engine.spawn(Arc::new(character.expect("a character")));
+        engine.actor_mut(id).expect("the actor").play_clip(0);
+        (0..2).for_each(|_| engine.step(1.0 / 60.0));
+        let before = CALLS.with(Cell::get);
+        (0..8).for_each(|_| engine.step(1.0 / 60.0));
+        assert_eq!(CALLS.with(Cell::get), before, "{deform:?}");
+    }
 }

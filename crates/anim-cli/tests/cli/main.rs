@@ -11,4 +11,6 @@ mod contract;
 mod ik;
 mod oracle;
 mod run;
+mod shapes;
 mod shared_files;
+mod skin;

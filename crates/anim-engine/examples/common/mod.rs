@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anim_engine::Actor;
 use anim_engine::geom::{Collider, Shape};
 use anim_engine::math::{Affine, Transform, Vec3, quat};
+use anim_engine::skin::{SkinnedMesh, VertexBlocks};
 use anim_view::{Camera, Canvas, Image, Style};
 
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -98,6 +99,38 @@ pub(crate) fn caption(width: u32, text: &str) -> Image {
     let mut strip = Image::new(width, 26, [245, 246, 248]);
     strip.text(8, 8, text, 10, [25, 28, 34]);
     strip
+}
+
+/// Draws a surface of a mesh that is in the world as it is.
+pub(crate) fn draw_surface(
+    canvas: &mut Canvas,
+    camera: &Camera,
+    mesh: &SkinnedMesh,
+    surface: &VertexBlocks,
+    color: [f32; 3],
+) {
+    let vertices = || 0..surface.len();
+    let positions: Vec<Vec3> = vertices().map(|v| surface.position(v)).collect();
+    let normals: Vec<Vec3> = vertices().map(|v| surface.normal(v)).collect();
+    let style = Style {
+        color,
+        two_sided: true,
+        ..Style::default()
+    };
+    canvas.mesh(camera, &positions, &normals, mesh.triangles(), &style);
+}
+
+/// A file that is not ours to ship: in the folder that `ANIM_DATA` names, or beside the project; `None`, said aloud, if it
+/// is not there.
+pub(crate) fn data(name: &str) -> Option<PathBuf> {
+    let beside_project = || PathBuf::from("../shared/data");
+    let folder = std::env::var_os("ANIM_DATA").map_or_else(beside_project, PathBuf::from);
+    let file = folder.join(name);
+    if file.is_file() {
+        return Some(file);
+    }
+    announce(&format!("left out: no {}", file.display()));
+    None
 }
 
 /// Writes a picture to the path given on the command line, or to `target/examples/NAME.png`.

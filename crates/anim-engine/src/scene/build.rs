@@ -14,7 +14,8 @@ use super::direct::{direct, play_graph};
 use super::spec::{AttachmentSpec, CharacterSpec, ClothUse, PinSpec, SceneSpec, SocketSpec};
 use super::{Scene, Target};
 use crate::{
-    ActorId, BodyCapsule, Character, ClothOptions, Config, Engine, EngineError, Pins, Socket, World,
+    ActorId, BodyCapsule, Character, ClothOptions, Config, Deform, Engine, EngineError, Pins,
+    Socket, World,
 };
 
 impl Scene {
@@ -184,6 +185,11 @@ fn character_of(
         character = character
             .with_root_motion(&document.clips, &root, &options)
             .map_err(at("root_motion"))?;
+    }
+    if part.deformer != Deform::default() {
+        character = character
+            .with_deformer(part.deformer)
+            .map_err(at("deformer"))?;
     }
     for (clip, events) in &part.events {
         character = character

@@ -11,7 +11,7 @@ use anim_skeleton::{DriverSpec, Events, MaskSpec, Wrap};
 use serde::{Deserialize, Serialize};
 
 use super::GroundSpec;
-use crate::LayerMode;
+use crate::{Deform, LayerMode};
 
 /// A scene file, `anim.scene/1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,6 +79,8 @@ pub struct CharacterSpec {
     pub yaw_deg: f32,
     /// What it plays; several are blended.
     pub clips: Vec<ClipUse>,
+    /// How its surfaces follow the joints.
+    pub deformer: Deform,
     /// An animation graph of its clips, below `clips`.
     pub graph: Option<GraphSpec>,
     /// A JSON file with that graph, relative to the scene file; whoever opens the scene reads it into `graph`.
