@@ -18,6 +18,9 @@ mod picture;
 mod play;
 mod render;
 mod sample;
+mod weights;
+mod weights_picture;
+mod weights_rig;
 
 use std::process::ExitCode;
 
@@ -49,6 +52,8 @@ enum Verb {
     Compress(compress::Args),
     /// Goals solved on a posed character.
     Ik(ik::Args),
+    /// A mesh bound to a skeleton.
+    Weights(weights::Args),
     /// From one format to another.
     Convert(convert::Args),
     /// The built-in scene.
@@ -68,6 +73,7 @@ fn main() -> ExitCode {
         Verb::Render(args) => render::run(&args),
         Verb::Compress(args) => compress::run(&args),
         Verb::Ik(args) => ik::run(&args),
+        Verb::Weights(args) => weights::run(&args),
         Verb::Convert(args) => convert::run(&args),
         Verb::Demo(args) => demo::run(&args),
     };

@@ -12,3 +12,4 @@ mod ik;
 mod oracle;
 mod run;
 mod shared_files;
+mod weights;
