@@ -11,6 +11,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::bench::time;
+use crate::peer_weights;
 use crate::workspace::root;
 
 /// A script of xtask/peers and the packages that it needs.
@@ -65,9 +66,13 @@ struct Score {
 pub(crate) fn ask_for_problems(benches: &mut Command, target: &Path) -> Result<(), String> {
     let folder = folder(target);
     fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
-    let problems = problems(target);
-    if problems.exists() {
-        fs::remove_file(&problems).map_err(|why| format!("{}: {why}", problems.display()))?;
+    for problem in [problems(target)]
+        .into_iter()
+        .chain(peer_weights::problems(target))
+    {
+        if problem.exists() {
+            fs::remove_file(&problem).map_err(|why| format!("{}: {why}", problem.display()))?;
+        }
     }
     benches.env("ANIM_PEERS_OUT", folder);
     Ok(())
@@ -75,15 +80,19 @@ pub(crate) fn ask_for_problems(benches: &mut Command, target: &Path) -> Result<(
 
 /// Runs every script on the problems that the benches left below `target` and prints how all did.
 pub(crate) fn run(target: &Path) {
+    let has_weights = peer_weights::run(target);
     let problems = problems(target);
     if !problems.exists() {
-        println!("no peers: only the benches of anim-ik leave problems for them");
+        if !has_weights {
+            println!("no peers: only the benches of anim-ik and anim-skin leave problems for them");
+        }
         return;
     }
+    let problems = [problems];
     let mut scores = Vec::new();
     for script in &SCRIPTS {
-        match install(target, script.packages).and_then(|python| solve(&python, script, &problems))
-        {
+        let installed = install(target, script.packages);
+        match installed.and_then(|python| solve(&python, script.file, &problems)) {
             Ok(printed) => scores.extend(printed.lines().filter_map(read_score)),
             Err(why) => println!("skipped {}: {why}", script.file),
         }
@@ -95,7 +104,7 @@ pub(crate) fn run(target: &Path) {
     }
 }
 
-fn folder(target: &Path) -> PathBuf {
+pub(crate) fn folder(target: &Path) -> PathBuf {
     target.join("peers")
 }
 
@@ -104,7 +113,7 @@ fn problems(target: &Path) -> PathBuf {
 }
 
 /// The interpreter of an environment that holds `packages`.
-fn install(target: &Path, packages: &[&str]) -> Result<PathBuf, String> {
+pub(crate) fn install(target: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     let environment = folder(target).join("python");
     let programs = if cfg!(windows) { "Scripts" } else { "bin" };
     let python = environment.join(programs).join("python");
@@ -123,19 +132,19 @@ fn install(target: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// What a script prints; on one thread, as ours.
-fn solve(python: &Path, script: &Script, problems: &Path) -> Result<String, String> {
+/// What a script of xtask/peers prints; on one thread, as ours.
+pub(crate) fn solve(python: &Path, file: &str, problems: &[PathBuf]) -> Result<String, String> {
     let mut command = Command::new(python);
     command
         .arg("-B")
-        .arg(root().join("xtask/peers").join(script.file))
-        .arg(problems)
+        .arg(root().join("xtask/peers").join(file))
+        .args(problems)
         .envs(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"].map(|name| (name, "1")));
     output(&mut command)
 }
 
 /// What a command prints, or the last line that it complains with.
-fn output(command: &mut Command) -> Result<String, String> {
+pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command
         .output()

@@ -185,7 +185,7 @@ fn all_finite(values: &[f32]) -> bool {
     values.iter().all(|v| v.is_finite())
 }
 
-fn invalid(location: String, message: String) -> AssetError {
+pub(crate) fn invalid(location: String, message: String) -> AssetError {
     AssetError {
         code: "DOCUMENT_INVALID",
         location,

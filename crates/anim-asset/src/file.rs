@@ -9,19 +9,21 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path};
 
-use crate::{AssetError, Document, gltf, pack};
+use crate::{AssetError, Document, gltf, obj, pack};
 
 /// Files beyond this size are refused, bytes.
 const LARGEST: u64 = 4 << 30;
 
-/// Reads a character, `.glb`, `.gltf` or `.pack`, told by content, with the buffers beside it.
+/// Reads a character, `.glb`, `.gltf` or `.pack`, told by content, with the buffers beside it, or a mesh, `.obj`.
+///
+/// An OBJ has nothing to be told by, so it is what is called `.obj` and is none of the others.
 ///
 /// Buffers are looked for relative to the file and never outside its directory: absolute paths, `..` and other schemes
 /// than `data:` are refused.
 ///
 /// # Errors
 ///
-/// `IO_ERROR` if a file cannot be read, and what [`gltf::read`] or [`pack::decode`] refuses.
+/// `IO_ERROR` if a file cannot be read, and what [`gltf::read`], [`pack::decode`] or [`obj::read`] refuses.
 pub fn load(path: &Path) -> Result<Document, AssetError> {
     let directory = path.parent().unwrap_or(Path::new(""));
     let bytes = read_bounded(path).map_err(|message| AssetError {
@@ -31,6 +33,13 @@ pub fn load(path: &Path) -> Result<Document, AssetError> {
     })?;
     if bytes.starts_with(&pack::MAGIC) {
         return pack::decode(&bytes);
+    }
+    let is_called_obj = path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("obj"));
+    let is_gltf = bytes.starts_with(b"glTF") || bytes.trim_ascii_start().starts_with(b"{");
+    if is_called_obj && !is_gltf {
+        return obj::read(&bytes);
     }
     gltf::read(&bytes, &mut |uri| read_beside(directory, uri))
 }

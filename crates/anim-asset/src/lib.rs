@@ -1,4 +1,4 @@
-//! Files: glTF and GLB in and out, and our own pack.
+//! Files: glTF and GLB in and out, OBJ in, and our own pack.
 //!
 //! A [`Document`] is everything animation needs of a file, in the file's own order, with a list of [`Finding`]s that say
 //! what was wrong and what was done about it. Nothing here opens a file but [`load`].
@@ -13,6 +13,7 @@
 //! ```
 
 pub mod baked;
+mod bones;
 pub mod builtin;
 pub mod document;
 mod document_check;
@@ -21,6 +22,7 @@ mod error;
 pub mod file;
 pub mod finding;
 pub mod gltf;
+pub mod obj;
 pub mod pack;
 
 pub use document::{Document, MeshSpec, Node, Primitive, SkinSpec, SurfaceSpec};

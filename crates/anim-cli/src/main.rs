@@ -20,6 +20,9 @@ mod render;
 mod sample;
 mod shapes;
 mod skin;
+mod weights;
+mod weights_picture;
+mod weights_rig;
 
 use std::process::ExitCode;
 
@@ -55,6 +58,8 @@ enum Verb {
     Skin(skin::Args),
     /// Face shapes: their names, sizes and weights.
     Shapes(shapes::Args),
+    /// A mesh bound to a skeleton.
+    Weights(weights::Args),
     /// From one format to another.
     Convert(convert::Args),
     /// The built-in scene.
@@ -76,6 +81,7 @@ fn main() -> ExitCode {
         Verb::Ik(args) => ik::run(&args),
         Verb::Skin(args) => skin::run(&args),
         Verb::Shapes(args) => shapes::run(&args),
+        Verb::Weights(args) => weights::run(&args),
         Verb::Convert(args) => convert::run(&args),
         Verb::Demo(args) => demo::run(&args),
     };

@@ -1,9 +1,14 @@
 //! Bounded biharmonic weights of a hand: `skin/biharmonic/<nodes>_<bones>`.
+//!
+//! If `ANIM_PEERS_OUT` names a folder, the hand and our answer are left there as `bbw.json` for another program to solve:
+//! `cargo xtask bench --peers`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "a benchmark prints what it measured"
 )]
+
+mod peers;
 
 use std::hint::black_box;
 
@@ -11,6 +16,7 @@ use anim_geom::{Mesh, primitives};
 use anim_math::{Quat, Vec3};
 use anim_skin::weights::{self, BiharmonicOptions, Bone, Bones};
 use criterion::{Criterion, criterion_group, criterion_main};
+use serde_json::json;
 
 /// A palm of a box and five fingers of capsules that reach into it, 20 bones: four a finger, the first in the palm.
 fn hand() -> (Mesh, Bones) {
@@ -76,5 +82,24 @@ fn biharmonic(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, biharmonic);
+/// The hand, to be solved in a solid of as many nodes as ours.
+fn leave(_: &mut Criterion) {
+    peers::leave("bbw", || {
+        let (mesh, bones) = hand();
+        let options = BiharmonicOptions::default();
+        let solve = || weights::biharmonic(&mesh, &bones, &options).unwrap();
+        let (seconds, (weights, report)) = peers::fastest(solve);
+        let mut problem = peers::problem("bounded biharmonic weights, hand, 20 bones", &mesh);
+        problem["bones"] = peers::bones(&bones);
+        problem["nodes"] = json!(report.nodes);
+        let name = format!(
+            "anim-skin, {} nodes, {:.0e}",
+            report.nodes, options.tolerance
+        );
+        problem["ours"] = json!([peers::rows(&name, seconds, &weights)]);
+        problem
+    });
+}
+
+criterion_group!(benches, leave, biharmonic);
 criterion_main!(benches);

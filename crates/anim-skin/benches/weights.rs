@@ -1,18 +1,25 @@
 //! Automatic weights of a starfish of 20 arms and 60 bones; throughput in vertices.
+//!
+//! If `ANIM_PEERS_OUT` names a folder, two problems and our answers are left there for other programs to solve, `heat.json`
+//! and `geodesic.json`: `cargo xtask bench --peers`.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
     reason = "criterion's macros document nothing, and a benchmark may fail"
 )]
 
+mod peers;
+
 use std::hint::black_box;
 
+use anim_geom::geodesic::{FastMarching, Geodesics, HeatGeodesics};
 use anim_geom::{Mesh, primitives};
 use anim_math::Vec3;
 use anim_skin::weights::{
     self, Bone, Bones, GeodesicMethod, GeodesicOptions, HeatOptions, NearestOptions,
 };
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use serde_json::json;
 
 const ARMS: usize = 20;
 
@@ -82,5 +89,45 @@ fn bind(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, bind);
+/// The starfish by bone heat, and distances on a ball, both of 8,000 vertices.
+fn peers(_: &mut Criterion) {
+    let (mesh, bones) = (peers::welded(&starfish(90)), bones());
+    peers::leave("heat", || {
+        let solve = || {
+            weights::heat(&mesh, &bones, &HeatOptions::default())
+                .unwrap()
+                .0
+        };
+        let (seconds, weights) = peers::fastest(solve);
+        let mut problem = peers::problem("bone heat, starfish of 8k vertices, 60 bones", &mesh);
+        problem["bones"] = peers::bones(&bones);
+        problem["ours"] = json!([peers::rows("anim-skin, bone heat", seconds, &weights)]);
+        problem
+    });
+    peers::leave("geodesic", || {
+        let ball = peers::welded(&primitives::sphere(1.0, 90, 90));
+        let (positions, triangles) = (&ball.rest.positions, &ball.triangles);
+        let source = (ball.vertex_count() / 3) as u32;
+        let distances = |solver: &dyn Geodesics| {
+            let mut out = vec![0.0; ball.vertex_count()];
+            solver.distances(&[(source, 0.0)], &mut out);
+            out
+        };
+        let (setup, heat) = peers::fastest(|| HeatGeodesics::new(positions, triangles).unwrap());
+        let (query, by_heat) = peers::fastest(|| distances(&heat));
+        let (marcher_setup, marcher) =
+            peers::fastest(|| FastMarching::new(positions, triangles).unwrap());
+        let (march, by_marching) = peers::fastest(|| distances(&marcher));
+        let mut problem = peers::problem("distances on a ball of 8k vertices", &ball);
+        problem["source"] = json!(source);
+        problem["ours"] = json!([
+            {"program": "anim-geom heat, once", "seconds": setup + query, "distances": by_heat},
+            {"program": "anim-geom heat, each further", "seconds": query, "distances": by_heat},
+            {"program": "anim-geom marching", "seconds": marcher_setup + march, "distances": by_marching},
+        ]);
+        problem
+    });
+}
+
+criterion_group!(benches, peers, bind);
 criterion_main!(benches);

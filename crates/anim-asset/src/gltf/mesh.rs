@@ -273,7 +273,7 @@ fn normals(
 }
 
 /// The area-weighted mean of the normals of the triangles at each vertex; +Z where there is none.
-fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
+pub(crate) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     // In f64 no product of f32 lengths overflows or vanishes, however large or small the model.
     let mut sums = vec![Vector3::<f64>::zeros(); positions.len()];
     for triangle in triangles {

@@ -41,5 +41,6 @@ mod uri;
 mod validate;
 pub mod write;
 
+pub(crate) use mesh::smooth_normals;
 pub use read::read;
 pub use write::{write, write_json};

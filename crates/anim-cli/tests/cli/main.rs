@@ -14,3 +14,4 @@ mod run;
 mod shapes;
 mod shared_files;
 mod skin;
+mod weights;
