@@ -1,7 +1,7 @@
 //! Weights of the 52 ARKit shapes for a character that has most of them, or has them otherwise divided.
 //!
 //! One character has a single blink for both eyes, another a raised brow for each side. [`StandIns`] finds such shapes where
-//! [`match_names`](super::arkit::match_names) finds none, and says which remain without any. A shape whose mirror exists
+//! [`match_names`] finds none, and says which remain without any. A shape whose mirror exists
 //! has no stand-in: the other side of the face would move.
 //!
 //! ```
