@@ -14,9 +14,35 @@ use crate::{AssetError, Document, gltf, obj, pack};
 /// Files beyond this size are refused, bytes.
 const LARGEST: u64 = 4 << 30;
 
+/// What [`load`] reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceFormat {
+    /// glTF 2.0, `.gltf` or `.glb`.
+    Gltf,
+    /// The binary pack.
+    Pack,
+    /// Wavefront OBJ.
+    Obj,
+}
+
+impl SourceFormat {
+    /// What a file called `path` that begins with `bytes` is taken for: told by content, and as OBJ, which has nothing to be
+    /// told by, if it is called `.obj` and is none of the others.
+    fn of(path: &Path, bytes: &[u8]) -> Self {
+        let extension = path.extension();
+        let is_called_obj = extension.is_some_and(|e| e.eq_ignore_ascii_case("obj"));
+        let is_gltf = bytes.starts_with(b"glTF") || bytes.trim_ascii_start().starts_with(b"{");
+        if bytes.starts_with(&pack::MAGIC) {
+            Self::Pack
+        } else if is_called_obj && !is_gltf {
+            Self::Obj
+        } else {
+            Self::Gltf
+        }
+    }
+}
+
 /// Reads a character, `.glb`, `.gltf` or `.pack`, told by content, with the buffers beside it, or a mesh, `.obj`.
-///
-/// An OBJ has nothing to be told by, so it is what is called `.obj` and is none of the others.
 ///
 /// Buffers are looked for relative to the file and never outside its directory: absolute paths, `..` and other schemes
 /// than `data:` are refused.
@@ -25,23 +51,28 @@ const LARGEST: u64 = 4 << 30;
 ///
 /// `IO_ERROR` if a file cannot be read, and what [`gltf::read`], [`pack::decode`] or [`obj::read`] refuses.
 pub fn load(path: &Path) -> Result<Document, AssetError> {
+    load_as(path).map(|(document, _)| document)
+}
+
+/// As [`load`], and what the file was taken for.
+///
+/// # Errors
+///
+/// Those of [`load`].
+pub fn load_as(path: &Path) -> Result<(Document, SourceFormat), AssetError> {
     let directory = path.parent().unwrap_or(Path::new(""));
     let bytes = read_bounded(path).map_err(|message| AssetError {
         code: "IO_ERROR",
         location: "byte 0".to_owned(),
         message,
     })?;
-    if bytes.starts_with(&pack::MAGIC) {
-        return pack::decode(&bytes);
-    }
-    let is_called_obj = path
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("obj"));
-    let is_gltf = bytes.starts_with(b"glTF") || bytes.trim_ascii_start().starts_with(b"{");
-    if is_called_obj && !is_gltf {
-        return obj::read(&bytes);
-    }
-    gltf::read(&bytes, &mut |uri| read_beside(directory, uri))
+    let format = SourceFormat::of(path, &bytes);
+    let document = match format {
+        SourceFormat::Pack => pack::decode(&bytes),
+        SourceFormat::Obj => obj::read(&bytes),
+        SourceFormat::Gltf => gltf::read(&bytes, &mut |uri| read_beside(directory, uri)),
+    }?;
+    Ok((document, format))
 }
 
 /// The bytes of the relative URI `uri`, escapes decoded.

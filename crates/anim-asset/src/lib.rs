@@ -28,5 +28,5 @@ pub mod pack;
 pub use document::{Document, MeshSpec, Node, Primitive, SkinSpec, SurfaceSpec};
 pub use encode::{Format, encode};
 pub use error::AssetError;
-pub use file::load;
+pub use file::{SourceFormat, load, load_as};
 pub use finding::{Finding, Severity};

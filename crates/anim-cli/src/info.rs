@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use anim_asset::Document;
+use anim_asset::{Document, SourceFormat};
 use serde_json::{Value, json};
 
 use crate::output::{Exit, Failure};
@@ -19,8 +19,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let document = input::document(&args.file)?;
-    let value = describe(&document, &input::file_name(&args.file));
+    let loaded = anim_asset::load_as(&args.file);
+    let (document, format) = loaded.map_err(|error| input::failure(&args.file, &error))?;
+    let value = describe(&document, format, &input::file_name(&args.file));
     if args.json {
         output::json("info", value)?;
     } else {
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-fn describe(document: &Document, file: &str) -> Value {
+fn describe(document: &Document, format: SourceFormat, file: &str) -> Value {
     let joints: BTreeSet<usize> = document
         .skins
         .iter()
@@ -55,7 +56,11 @@ fn describe(document: &Document, file: &str) -> Value {
     };
     json!({
         "file": file,
-        "format": "gltf",
+        "format": match format {
+            SourceFormat::Gltf => "gltf",
+            SourceFormat::Pack => "pack",
+            SourceFormat::Obj => "obj",
+        },
         "nodes": document.nodes.len(),
         "roots": document.nodes.iter().filter(|node| node.parent.is_none()).count(),
         "joints": joints.len(),

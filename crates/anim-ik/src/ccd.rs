@@ -64,6 +64,9 @@ pub struct Ccd {
 /// A pass in which no joint turns further, rad, changes nothing.
 const STILL: f64 = 1e-10;
 
+/// A place this near to a joint, as a part of how far from the origin both are, is in it: the joint cannot move it.
+const LEAST_LEVER: f64 = 1e-12;
+
 /// How far joints are turned, rad, to get away from where none of them can do anything alone.
 const NUDGE: f64 = 0.05;
 
@@ -324,7 +327,11 @@ struct Pull {
 impl Pull {
     fn add(&mut self, goal: &Goal, scale: f64, frame: &Isometry3<f64>, pivot: Vector3<f64>) {
         if let Some((at, target, weight)) = position_of(goal, frame) {
-            self.turns.add(at - pivot, target - pivot, weight);
+            // What rounding leaves of no lever would turn the joint as far as it may.
+            let size = at.norm_squared().max(pivot.norm_squared());
+            if (at - pivot).norm_squared() > LEAST_LEVER * LEAST_LEVER * size {
+                self.turns.add(at - pivot, target - pivot, weight);
+            }
             self.shift += (target - at) * weight;
             self.weight += weight;
         }

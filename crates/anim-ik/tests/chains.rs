@@ -447,3 +447,37 @@ fn wild_problems_move_nothing_and_wild_starts_recover() {
         assert!(configuration.is_finite());
     }
 }
+
+#[test]
+fn a_target_that_moves_a_little_moves_every_joint_a_little() {
+    let mechanism = chain(2, 0.3, |_| free_ball());
+    for (name, mut solver) in solvers() {
+        let mut configuration = mechanism.rest();
+        for frame in 0..300 {
+            let angle = f64::from(frame) * 0.02;
+            // Between 0.3 and 0.5 m from the root, at most some 8 mm a frame.
+            let radius = 0.4 + 0.1 * (1.7 * angle).sin();
+            let goals = [Goal {
+                tolerance: 1e-5,
+                ..Goal::position(2, Vector3::new(angle.cos(), angle.sin(), 0.2) * radius)
+            }];
+            let before = configuration.clone();
+            let report = solve(&mut *solver, &mechanism, &goals, &mut configuration);
+            assert_eq!(report.status, IkStatus::Reached, "{name}: frame {frame}");
+            if frame > 0 {
+                let values = configuration.values().iter().zip(before.values());
+                for (joint, values) in values.enumerate() {
+                    let (JointValue::Rotation(now), JointValue::Rotation(then)) = values else {
+                        panic!("balls have rotations");
+                    };
+                    // The way of 8 mm at 0.3 m is 1.6 degrees, and the elbow opens by no more than 4.
+                    let turn = now.angle_to(then).to_degrees();
+                    assert!(
+                        turn < 5.0,
+                        "{name}: joint {joint} turned by {turn} in frame {frame}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -220,3 +220,11 @@ fn calls_that_cannot_be_used_say_why() {
         assert!(run.stderr.contains(why), "{options:?}: {}", run.stderr);
     }
 }
+
+#[test]
+fn info_says_that_a_mesh_is_an_obj() {
+    let rod = rod("told.obj");
+    let info = anim(["info".as_ref(), rod.as_os_str(), "--json".as_ref()]);
+    assert_eq!(info.code, 0, "{}", info.stderr);
+    assert_eq!(info.json()["format"], "obj");
+}

@@ -253,20 +253,10 @@ impl SkinWeights {
         &self,
         mut edit: impl FnMut(usize, &mut Vec<(u16, f64)>),
     ) -> Result<Self, SkinError> {
-        let mut out = Self {
-            joint_count: self.joint_count,
-            ends: Vec::with_capacity(self.ends.len()),
-            joints: Vec::with_capacity(self.joints.len()),
-            weights: Vec::with_capacity(self.weights.len()),
-        };
-        let mut row = Vec::new();
-        for vertex in 0..self.vertex_count() {
-            row.clear();
-            row.extend(self.row(vertex));
-            edit(vertex, &mut row);
-            out.push(vertex, &mut row)?;
-        }
-        Ok(out)
+        self.edit_rows(|vertex, row| {
+            edit(vertex, row);
+            true
+        })
     }
 
     /// The `per_vertex` (at least 1) largest weights of each row, divided by their sum, and the largest share that a row lost.
