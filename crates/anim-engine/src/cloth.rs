@@ -267,6 +267,7 @@ impl ClothState {
                 pins: &self.pins_now,
                 colliders: &self.colliders_to,
                 previous_colliders: &self.colliders_from,
+                ..Drive::default()
             };
             self.solver
                 .step(&cloth.model, &drive, step, &mut self.state);

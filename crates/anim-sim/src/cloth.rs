@@ -27,8 +27,9 @@ use anim_math::Vec3;
 use serde::{Deserialize, Serialize};
 
 use crate::bend::edges_and_crossings;
-use crate::model::{check_range, check_vertices, vertex_areas};
-use crate::{Link, Model, ModelSpec, SimError, Tether};
+use crate::check::{check_range, check_vertices};
+use crate::model::vertex_areas;
+use crate::{Link, Model, ModelSpec, SelfContact, SimError, Tether};
 
 /// A piece of cloth; edit it, then [`build`] it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +55,8 @@ pub struct ClothSpec {
     pub friction: f32,
     /// Force of the air on a unit of area at a unit of speed across it, N·s/m³.
     pub drag: f32,
+    /// How it keeps off itself; `None`: it passes through.
+    pub self_contact: Option<SelfContact>,
     /// By what fraction the way to the nearest pinned vertex may lengthen; infinite: no tethers.
     pub max_stretch: f32,
 }
@@ -72,6 +75,7 @@ impl Default for ClothSpec {
             thickness: 0.005,
             friction: 0.5,
             drag: 0.1,
+            self_contact: None,
             max_stretch: 0.02,
         }
     }
@@ -125,6 +129,8 @@ pub fn build(spec: &ClothSpec) -> Result<Model, SimError> {
         thickness: spec.thickness,
         friction: spec.friction,
         drag: spec.drag,
+        self_contact: spec.self_contact,
+        ..ModelSpec::default()
     })
 }
 

@@ -63,4 +63,34 @@ pub enum SimError {
         /// The vertex.
         anchor: u32,
     },
+    /// An element other than a link names a vertex twice.
+    #[error("{what} {index}: names vertex {vertex} twice")]
+    Repeated {
+        /// The kind of element.
+        what: &'static str,
+        /// Index of the element.
+        index: usize,
+        /// The vertex.
+        vertex: u32,
+    },
+    /// An element has no volume or area at rest, or is inside out.
+    #[error("{what} {index}: flat or inside out at rest")]
+    Inverted {
+        /// The kind of element.
+        what: &'static str,
+        /// Index of the element.
+        index: usize,
+    },
+    /// An element names something other than a vertex that is not there.
+    #[error("{what} {index}: {missing} {found} does not exist")]
+    Missing {
+        /// The kind of element.
+        what: &'static str,
+        /// Index of the element.
+        index: usize,
+        /// What it names.
+        missing: &'static str,
+        /// The index it gives.
+        found: u32,
+    },
 }

@@ -31,16 +31,19 @@
 //! number of threads; kernels use no fused operation, so it is for any instruction set too.
 
 mod bend;
+mod check;
 pub mod cloth;
 mod collide;
 mod coloring;
 mod drive;
+pub mod element;
 mod error;
 pub mod model;
 mod order;
 pub mod xpbd;
 
-pub use drive::{Drive, Solver};
+pub use drive::{Drive, Outcome, Solver};
+pub use element::{Link, SelfContact, Tether};
 pub use error::SimError;
-pub use model::{Link, Model, ModelSpec, State, Tether};
+pub use model::{Model, ModelSpec, State};
 pub use xpbd::Xpbd;

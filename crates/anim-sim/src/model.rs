@@ -22,34 +22,12 @@ use anim_math::{Transform, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::SimError;
+use crate::check::check;
+use crate::element::{
+    Area, Cluster, Fiber, Flex, Hinge, Link, Material, Membrane, SelfContact, Tet, Tether, Volume,
+};
 use crate::order::{bandwidth, cuthill_mckee};
 use crate::xpbd::distance::{Batch, batches};
-
-/// Holds two particles at a distance.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Link {
-    /// The two particles; must differ.
-    pub vertices: [u32; 2],
-    /// Metres, not negative.
-    pub rest_length: f32,
-    /// How far it stretches under a unit of force, m/N: the inverse of a spring's stiffness. 0 is rigid.
-    pub compliance: f32,
-}
-
-/// Keeps a particle within reach of a pinned one, across all the links between them.
-///
-/// A long chain of links converges slowly, so it looks like rubber; a tether is one step long.
-///
-/// Source: Kim, Chentanez, Müller, "Long range attachments", SCA 2012.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tether {
-    /// The particle that is kept.
-    pub vertex: u32,
-    /// The particle it is tied to: pinned, that is of inverse mass 0.
-    pub anchor: u32,
-    /// The farthest the two may be apart, metres, not negative.
-    pub max_length: f32,
-}
 
 /// Particles and what holds them together; edit it, then make it a [`Model`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,8 +41,28 @@ pub struct ModelSpec {
     pub links: Vec<Link>,
     /// In any order; of several on one vertex the shortest counts.
     pub tethers: Vec<Tether>,
-    /// The surface that air pushes on; may be empty.
+    /// In any order.
+    pub hinges: Vec<Hinge>,
+    /// In any order.
+    pub flexes: Vec<Flex>,
+    /// In any order.
+    pub areas: Vec<Area>,
+    /// In any order.
+    pub membranes: Vec<Membrane>,
+    /// In any order.
+    pub tets: Vec<Tet>,
+    /// What the tetrahedra are made of.
+    pub materials: Vec<Material>,
+    /// At most one for each tetrahedron.
+    pub fibers: Vec<Fiber>,
+    /// Each a closed surface.
+    pub volumes: Vec<Volume>,
+    /// May overlap.
+    pub clusters: Vec<Cluster>,
+    /// The surface that air pushes on and that meets itself; may be empty.
     pub triangles: Vec<[u32; 3]>,
+    /// How the surface keeps off itself; `None`: it passes through.
+    pub self_contact: Option<SelfContact>,
     /// Rate at which velocity is lost, 1/s.
     pub damping: f32,
     /// How far particles stay from colliders, metres.
@@ -121,7 +119,8 @@ impl Model {
     ///
     /// [`SimError::Empty`]; [`SimError::Count`] if positions and masses differ in number; [`SimError::NotFinite`];
     /// [`SimError::OutOfRange`] for a negative or NaN quantity; [`SimError::VertexOutOfRange`];
-    /// [`SimError::SelfLink`]; [`SimError::FreeAnchor`].
+    /// [`SimError::SelfLink`]; [`SimError::FreeAnchor`]; [`SimError::Repeated`] for another element that names a vertex
+    /// twice; [`SimError::Inverted`]; [`SimError::Missing`].
     pub fn new(spec: ModelSpec) -> Result<Self, SimError> {
         check(&spec)?;
         let vertex_count = spec.positions.len();
@@ -248,92 +247,6 @@ impl State {
     pub fn is_finite(&self) -> bool {
         let finite = |v: &Vec3| v.iter().all(|c| c.is_finite());
         self.positions.iter().all(finite) && self.velocities.iter().all(finite)
-    }
-}
-
-fn check(spec: &ModelSpec) -> Result<(), SimError> {
-    let vertex_count = spec.positions.len();
-    if vertex_count == 0 {
-        return Err(SimError::Empty);
-    }
-    if spec.inverse_masses.len() != vertex_count {
-        return Err(SimError::Count {
-            what: "inverse masses",
-            found: spec.inverse_masses.len(),
-            vertex_count,
-        });
-    }
-    for (vertex, position) in spec.positions.iter().enumerate() {
-        if !position.iter().all(|c| c.is_finite()) {
-            return Err(SimError::NotFinite { vertex });
-        }
-    }
-    for (index, mass) in spec.inverse_masses.iter().enumerate() {
-        check_range("inverse mass", index, *mass, f32::MAX)?;
-    }
-    for (index, link) in spec.links.iter().enumerate() {
-        check_vertices("link", index, &link.vertices, vertex_count)?;
-        check_range("link's rest length", index, link.rest_length, f32::MAX)?;
-        check_range("link's compliance", index, link.compliance, f32::INFINITY)?;
-        if link.vertices[0] == link.vertices[1] {
-            return Err(SimError::SelfLink {
-                link: index,
-                vertex: link.vertices[0],
-            });
-        }
-    }
-    for (index, tether) in spec.tethers.iter().enumerate() {
-        check_vertices(
-            "tether",
-            index,
-            &[tether.vertex, tether.anchor],
-            vertex_count,
-        )?;
-        check_range("tether's length", index, tether.max_length, f32::INFINITY)?;
-        if spec.inverse_masses[tether.anchor as usize] != 0.0 {
-            return Err(SimError::FreeAnchor {
-                tether: index,
-                anchor: tether.anchor,
-            });
-        }
-    }
-    for (index, triangle) in spec.triangles.iter().enumerate() {
-        check_vertices("triangle", index, triangle, vertex_count)?;
-    }
-    check_range("damping", 0, spec.damping, f32::MAX)?;
-    check_range("thickness", 0, spec.thickness, f32::MAX)?;
-    check_range("friction", 0, spec.friction, f32::MAX)?;
-    check_range("drag", 0, spec.drag, f32::MAX)
-}
-
-/// NaN and negative quantities are out of range, and so is what is above `max`.
-pub(crate) fn check_range(
-    what: &'static str,
-    index: usize,
-    value: f32,
-    max: f32,
-) -> Result<(), SimError> {
-    if (0.0..=max).contains(&value) {
-        Ok(())
-    } else {
-        Err(SimError::OutOfRange { what, index, value })
-    }
-}
-
-pub(crate) fn check_vertices(
-    what: &'static str,
-    index: usize,
-    vertices: &[u32],
-    vertex_count: usize,
-) -> Result<(), SimError> {
-    match vertices.iter().find(|v| **v as usize >= vertex_count) {
-        None => Ok(()),
-        Some(&vertex) => Err(SimError::VertexOutOfRange {
-            what,
-            index,
-            vertex,
-            vertex_count,
-        }),
     }
 }
 

@@ -9,7 +9,7 @@
 use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, SimdFloat, f32x8};
 
 use crate::coloring::color;
-use crate::model::Link;
+use crate::element::Link;
 
 /// Eight constraints that share no particle.
 ///

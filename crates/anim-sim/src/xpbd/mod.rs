@@ -43,7 +43,7 @@ use anim_math::lanes::Level;
 use rayon::prelude::*;
 
 use crate::collide::MovingCollider;
-use crate::drive::{Drive, Solver};
+use crate::drive::{Drive, Outcome, Solver};
 use crate::model::{Model, State};
 use substep::{Block, Substep};
 
@@ -99,7 +99,7 @@ impl Xpbd {
 }
 
 impl Solver for Xpbd {
-    fn step(&mut self, model: &Model, drive: &Drive<'_>, dt: f32, state: &mut State) {
+    fn step(&mut self, model: &Model, drive: &Drive<'_>, dt: f32, state: &mut State) -> Outcome {
         assert_eq!(
             self.positions.len(),
             model.vertex_count(),
@@ -111,7 +111,7 @@ impl Solver for Xpbd {
             "the state was made for another model"
         );
         if !(dt > 0.0 && dt.is_finite()) {
-            return;
+            return Outcome::default();
         }
         self.load(model, drive, dt, state);
         let h = dt / self.substeps as f32;
@@ -136,6 +136,10 @@ impl Solver for Xpbd {
             }
         }
         self.store(model, drive, state);
+        Outcome {
+            iterations: self.substeps,
+            ..Outcome::default()
+        }
     }
 }
 
