@@ -27,6 +27,7 @@ pub mod shape;
 pub mod simplify;
 #[cfg(feature = "solve")]
 pub mod sparse;
+pub mod tet;
 pub mod topology;
 pub mod voxel;
 pub mod winding;
@@ -38,6 +39,7 @@ pub use mesh::{Mesh, Vertices};
 pub use mesh_bvh::{MeshBvh, MeshHit, MeshPoint};
 pub use neighbors::Neighbors;
 pub use shape::{Collider, Contact, Placed, RayHit, Shape};
+pub use tet::TetMesh;
 pub use voxel::{Cell, VoxelGrid, VoxelOptions};
 pub use winding::WindingNumber;
 
