@@ -210,6 +210,11 @@ impl Actor {
         &self.current_weights
     }
 
+    /// Where one cloth is and how it moves, world space; see [`Character::cloths`].
+    pub fn cloth_state(&self, cloth: usize) -> &anim_sim::State {
+        &self.cloths[cloth].state
+    }
+
     /// The particles of one cloth, world space, m; see [`Character::cloths`].
     pub fn cloth_positions(&self, cloth: usize) -> &[Vec3] {
         &self.cloths[cloth].state.positions

@@ -7,7 +7,9 @@ use anim_sim::{Drive, Model, Solver, State, Xpbd};
 use anim_skeleton::{Globals, JointId};
 use anim_skin::{Palette, SkinnedMesh, VertexBlocks};
 
-use crate::{Character, EngineError, World};
+use crate::body::copy;
+use crate::world::Passing;
+use crate::{Character, EngineError};
 
 /// How a surface of a character is simulated.
 #[derive(Clone, Debug)]
@@ -60,6 +62,18 @@ pub struct Cloth {
     /// A vertex of each particle.
     vertex_from_particle: Vec<u32>,
     pinned: Vec<u32>,
+}
+
+impl Cloth {
+    /// What it is: particles, and what holds them together.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Its surface, as triangles of particles.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
 }
 
 impl Character {
@@ -220,8 +234,7 @@ impl ClothState {
 
     /// True if every particle is where numbers are.
     pub(crate) fn is_finite(&self) -> bool {
-        let finite = |v: &Vec3| v.iter().all(|c| c.is_finite());
-        self.state.positions.iter().all(finite) && self.state.velocities.iter().all(finite)
+        self.state.is_finite()
     }
 
     /// Goes back to the last finite state.
@@ -233,17 +246,12 @@ impl ClothState {
     pub(crate) fn simulate(
         &mut self,
         cloth: &Cloth,
-        body: &Body<'_>,
-        world: &World,
+        body: &Wearer<'_>,
+        passing: &Passing<'_>,
         steps: u32,
         step: f32,
     ) {
-        for (pin, particle) in self.pins_after.iter_mut().zip(&cloth.pinned) {
-            pin.1 = body.vertex(cloth.vertex_from_particle[*particle as usize] as usize);
-        }
-        for (axis, capsule) in self.axes_after.iter_mut().zip(&cloth.body) {
-            *axis = body.axis(capsule);
-        }
+        self.follow(cloth, body);
         if self.phase == Phase::Loose {
             self.lay(cloth, body);
             return;
@@ -252,7 +260,7 @@ impl ClothState {
             self.set_off(cloth, body, steps as f32 * step);
         }
         copy(&self.state, &mut self.last_finite);
-        self.place_colliders(cloth, world, 0.0);
+        self.place_colliders(cloth, passing, 0.0);
         for index in 0..steps {
             let alpha = (index + 1) as f32 / steps as f32;
             let ways = self.pins_before.iter().zip(&self.pins_after);
@@ -260,10 +268,10 @@ impl ClothState {
                 now.1 = from.1 + (to.1 - from.1) * alpha;
             }
             std::mem::swap(&mut self.colliders_from, &mut self.colliders_to);
-            self.place_colliders(cloth, world, alpha);
+            self.place_colliders(cloth, passing, alpha);
             let drive = Drive {
-                gravity: world.gravity,
-                wind: world.wind,
+                gravity: passing.world.gravity,
+                wind: passing.world.wind,
                 pins: &self.pins_now,
                 colliders: &self.colliders_to,
                 previous_colliders: &self.colliders_from,
@@ -278,8 +286,33 @@ impl ClothState {
         }
     }
 
+    /// Finds where pins and body are now.
+    fn follow(&mut self, cloth: &Cloth, body: &Wearer<'_>) {
+        for (pin, particle) in self.pins_after.iter_mut().zip(&cloth.pinned) {
+            pin.1 = body.vertex(cloth.vertex_from_particle[*particle as usize] as usize);
+        }
+        for (axis, capsule) in self.axes_after.iter_mut().zip(&cloth.body) {
+            *axis = body.axis(capsule);
+        }
+    }
+
+    /// Puts the cloth into a kept state at the end of `steps` steps.
+    pub(crate) fn recall(&mut self, cloth: &Cloth, body: &Wearer<'_>, steps: u32, state: &State) {
+        self.follow(cloth, body);
+        if self.phase == Phase::Loose || steps > 0 {
+            self.pins_before.copy_from_slice(&self.pins_after);
+            self.axes_before.copy_from_slice(&self.axes_after);
+        }
+        self.phase = match self.phase {
+            Phase::Loose => Phase::Laid,
+            _ if steps > 0 => Phase::Moving,
+            phase => phase,
+        };
+        copy(state, &mut self.state);
+    }
+
     /// Sets the later colliders to where they are a fraction `alpha` of the way through this frame.
-    fn place_colliders(&mut self, cloth: &Cloth, world: &World, alpha: f32) {
+    fn place_colliders(&mut self, cloth: &Cloth, passing: &Passing<'_>, alpha: f32) {
         self.colliders_to.clear();
         let ways = self.axes_before.iter().zip(&self.axes_after);
         for (capsule, (from, to)) in cloth.body.iter().zip(ways) {
@@ -287,11 +320,11 @@ impl ClothState {
             self.colliders_to
                 .push(capsule_collider(end(0), end(1), capsule.radius));
         }
-        self.colliders_to.extend(world.colliders.iter().cloned());
+        passing.append_colliders(alpha, &mut self.colliders_to);
     }
 
     /// Lays the cloth where the skin alone would put it, at rest.
-    fn lay(&mut self, cloth: &Cloth, body: &Body<'_>) {
+    fn lay(&mut self, cloth: &Cloth, body: &Wearer<'_>) {
         for (position, vertex) in self
             .state
             .positions
@@ -307,7 +340,7 @@ impl ClothState {
     }
 
     /// Gives a laid cloth the body's motion over its first `seconds`, so that it is not left behind with a jerk.
-    fn set_off(&mut self, cloth: &Cloth, body: &Body<'_>, seconds: f32) {
+    fn set_off(&mut self, cloth: &Cloth, body: &Wearer<'_>, seconds: f32) {
         let State {
             positions,
             velocities,
@@ -323,7 +356,7 @@ impl ClothState {
     }
 
     /// Writes the simulated surface into `out`, model space; pinned vertices sit exactly on the body.
-    pub(crate) fn write(&mut self, cloth: &Cloth, body: &Body<'_>, out: &mut VertexBlocks) {
+    pub(crate) fn write(&mut self, cloth: &Cloth, body: &Wearer<'_>, out: &mut VertexBlocks) {
         let Some(model_from_world) = body.world_from_model.inverse() else {
             return;
         };
@@ -337,22 +370,16 @@ impl ClothState {
     }
 }
 
-/// Copies the state of a cloth without allocating.
-fn copy(from: &State, to: &mut State) {
-    to.positions.copy_from_slice(&from.positions);
-    to.velocities.copy_from_slice(&from.velocities);
-}
-
 /// What a cloth hangs on: a skinned surface of an actor in the world.
 #[derive(Debug)]
-pub(crate) struct Body<'a> {
+pub(crate) struct Wearer<'a> {
     pub(crate) mesh: &'a SkinnedMesh,
     pub(crate) palette: &'a Palette,
     pub(crate) globals: &'a Globals,
     pub(crate) world_from_model: Affine,
 }
 
-impl Body<'_> {
+impl Wearer<'_> {
     /// Where the skin alone would put a vertex, world space.
     fn vertex(&self, vertex: usize) -> Vec3 {
         let (position, _) = self

@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use anim_math::Affine;
 use anim_particles::{Effect, Emission, Particles};
+use anim_sim::State;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::animate::animate;
 use crate::attach::each_after_its_carrier;
+use crate::body::{Body, BodyOptions};
 use crate::clock::FixedClock;
 use crate::hash::Fnv;
+use crate::world::Passing;
 use crate::{Actor, Character, EngineError, Stage, Timings, World, stage};
 
 /// How an engine runs; results do not depend on `threads`.
@@ -44,6 +48,10 @@ pub struct ActorId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EffectId(u32);
 
+/// A simulated body of one engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BodyId(u32);
+
 /// A running effect: its particles, and what it emits next.
 #[derive(Debug)]
 struct Running {
@@ -66,7 +74,10 @@ pub struct Engine {
     pub(crate) actors: Vec<Option<Box<Actor>>>,
     /// The longest chain of attachments.
     pub(crate) deepest: usize,
+    bodies: Vec<Option<Body>>,
     effects: Vec<Running>,
+    /// Where the world's colliders were when simulation last ran.
+    previous: Vec<Affine>,
     clock: FixedClock,
     timings: Timings,
     pool: Option<Arc<ThreadPool>>,
@@ -102,7 +113,9 @@ impl Engine {
             world: World::default(),
             actors: Vec::new(),
             deepest: 0,
+            bodies: Vec::new(),
             effects: Vec::new(),
+            previous: Vec::new(),
             clock: FixedClock::new(config.sim_dt, config.max_steps),
             timings: Timings::default(),
             pool,
@@ -138,6 +151,36 @@ impl Engine {
     pub fn actors(&self) -> impl Iterator<Item = (ActorId, &Actor)> {
         let slots = self.actors.iter().enumerate();
         slots.filter_map(|(index, slot)| Some((ActorId(index as u32), slot.as_deref()?)))
+    }
+
+    /// Puts a simulated body into the world.
+    pub fn spawn_body(&mut self, options: BodyOptions) -> BodyId {
+        let id = BodyId(self.bodies.len() as u32);
+        self.bodies.push(Some(Body::new(options)));
+        id
+    }
+
+    /// Takes a body out of the world; its id is not used again.
+    pub fn remove_body(&mut self, id: BodyId) {
+        if let Some(slot) = self.bodies.get_mut(id.0 as usize) {
+            *slot = None;
+        }
+    }
+
+    /// A body, unless it was removed.
+    pub fn body(&self, id: BodyId) -> Option<&Body> {
+        self.bodies.get(id.0 as usize)?.as_ref()
+    }
+
+    /// A body to move the holders of, unless it was removed.
+    pub fn body_mut(&mut self, id: BodyId) -> Option<&mut Body> {
+        self.bodies.get_mut(id.0 as usize)?.as_mut()
+    }
+
+    /// All bodies with their ids.
+    pub fn bodies(&self) -> impl Iterator<Item = (BodyId, &Body)> {
+        let slots = self.bodies.iter().enumerate();
+        slots.filter_map(|(index, slot)| Some((BodyId(index as u32), slot.as_ref()?)))
     }
 
     /// Starts an effect; it emits what [`emissions_mut`](Self::emissions_mut) holds, and, if `steps` is set, a burst of
@@ -190,12 +233,62 @@ impl Engine {
         }
     }
 
+    /// The states of all that is simulated but particles: cloths of actors, then bodies, in the order of their ids.
+    pub fn simulated(&self) -> impl Iterator<Item = &State> {
+        let cloths = self.actors().flat_map(|(_, actor)| &actor.cloths);
+        let cloths = cloths.map(|cloth| &cloth.state);
+        cloths.chain(self.bodies().map(|(_, body)| body.state()))
+    }
+
+    /// One frame like [`step`](Self::step) in which what [`simulated`](Self::simulated) lists is put into `states` instead of being simulated: for
+    /// going on with a run whose frames were kept.
+    ///
+    /// The next `step` goes on from there as if it had been simulated, but for what a solver itself remembers: plastic
+    /// strain starts anew.
+    ///
+    /// # Panics
+    ///
+    /// If there are more or fewer states than bodies, or one is of another number of particles.
+    pub fn step_to(&mut self, dt: f32, states: &[State]) {
+        self.run(Stage::Animate, dt);
+        self.run(Stage::Ik, dt);
+        let steps = self.clock.advance(dt);
+        let mut states = states.iter();
+        let mut next = || states.next().unwrap_or_else(|| panic!("too few states"));
+        for actor in self.actors.iter_mut().flatten() {
+            stage::recall(actor, steps, &mut next);
+        }
+        for body in self.bodies.iter_mut().flatten() {
+            body.follow(&self.actors);
+            body.recall(steps, next());
+        }
+        assert!(states.next().is_none(), "too many states");
+        let step = self.clock.step();
+        for running in &mut self.effects {
+            running.advance(&self.actors, &self.world, steps, step);
+        }
+        self.settle(steps);
+        self.run(Stage::Skin, dt);
+    }
+
+    /// Remembers where the colliders were when simulation last ran.
+    fn settle(&mut self, steps: u32) {
+        if steps > 0 {
+            self.previous.clear();
+            let places = self.world.colliders.iter().map(|c| c.world_from_shape);
+            self.previous.extend(places);
+        }
+    }
+
     fn run_here(&mut self, stage: Stage, dt: f32) {
+        let mut simulated = 0;
         let Self {
             world,
             actors,
             deepest,
+            bodies,
             effects,
+            previous,
             clock,
             timings,
             pool,
@@ -209,9 +302,15 @@ impl Engine {
             }),
             Stage::Simulate => {
                 let steps = clock.advance(dt);
+                simulated = steps;
                 let step = clock.step();
+                let passing = Passing { world, previous };
                 each(actors, parallel, |actor| {
-                    stage::simulate(actor, world, steps, step)
+                    stage::simulate(actor, &passing, steps, step)
+                });
+                each_body(bodies, parallel, |body| {
+                    body.follow(actors);
+                    body.simulate(&passing, steps, step);
                 });
                 for running in effects {
                     running.advance(actors, world, steps, step);
@@ -219,6 +318,7 @@ impl Engine {
             }
             Stage::Skin => each(actors, parallel, stage::skin),
         });
+        self.settle(simulated);
     }
 
     /// Seconds that each stage of the last frame took.
@@ -233,7 +333,7 @@ impl Engine {
             .map(|(id, _)| id)
     }
 
-    /// FNV-1a 64 over the bits of all places, joints, surfaces, cloths and particles: the same for any number of threads.
+    /// FNV-1a 64 over the bits of all places, joints, surfaces, cloths, bodies and particles: the same for any number of threads.
     pub fn hash(&self) -> u64 {
         let mut hash = Fnv::new();
         for (_, actor) in self.actors() {
@@ -254,6 +354,9 @@ impl Engine {
                 hash.floats(cloth.state.positions.iter().flat_map(|p| p.iter()));
             }
         }
+        for (_, body) in self.bodies() {
+            hash.floats(body.positions().iter().flat_map(|p| p.iter()));
+        }
         for particles in self.all_particles() {
             hash.floats(particles.positions.iter().flat_map(|p| p.iter()));
         }
@@ -271,6 +374,15 @@ pub(crate) fn each(actors: &mut Slots, parallel: bool, work: impl Fn(&mut Actor)
         chunks.for_each(|chunk| chunk.iter_mut().flatten().for_each(|actor| work(actor)));
     } else {
         actors.iter_mut().flatten().for_each(|actor| work(actor));
+    }
+}
+
+/// Does `work` on every body, side by side if `parallel`; a large one shares out its own work, too.
+fn each_body(bodies: &mut [Option<Body>], parallel: bool, work: impl Fn(&mut Body) + Send + Sync) {
+    if parallel {
+        bodies.par_iter_mut().flatten().for_each(work);
+    } else {
+        bodies.iter_mut().flatten().for_each(work);
     }
 }
 

@@ -25,6 +25,7 @@
 mod actor;
 mod animate;
 mod attach;
+pub mod body;
 mod character;
 mod clock;
 mod cloth;
@@ -48,11 +49,12 @@ mod world;
 
 pub use actor::{Actor, MAX_LAYERS};
 pub use anim_ik::{Foot, FootContact, FootPlant};
+pub use body::{Body, BodyOptions, HeldBy, Holder};
 pub use character::{Character, CharacterClip, Surface};
 pub use cloth::{BodyCapsule, Cloth, ClothOptions, Pins};
 pub use deformer::{Deform, DeformScratch, Deformer};
 pub use detail::Detail;
-pub use engine::{ActorId, Config, EffectId, Engine};
+pub use engine::{ActorId, BodyId, Config, EffectId, Engine};
 pub use error::EngineError;
 pub use event::{ActorEvent, MOST_EVENTS};
 pub use goal::Goal;

@@ -18,19 +18,27 @@
 //! # Ok::<(), anim_engine::EngineError>(())
 //! ```
 
+mod bodies;
 mod build;
 mod check;
 mod direct;
 mod ground;
+mod motion;
 mod spec;
 
 use anim_curves::Track;
 use anim_graph::ParameterId;
 use anim_math::Vec3;
 
-use crate::{ActorId, Engine};
+use self::bodies::HeldMotion;
+use self::motion::Motion;
+use crate::{ActorId, BodyId, Engine};
 
+pub use bodies::{
+    BodyKind, BodySpec, HoldSpec, JointPlace, MeshSource, Method, PlacedMesh, SolverSpec,
+};
 pub use ground::GroundSpec;
+pub use motion::{MotionSpec, ObstacleShape, ObstacleSpec};
 pub use spec::{
     AttachmentSpec, CameraSpec, CapsuleSpec, CharacterSpec, ClipUse, ClothUse, FeetSpec, FootSpec,
     GoalSpec, ParticlesSpec, PinSpec, SceneSpec, SocketSpec, TargetSpec,
@@ -43,11 +51,17 @@ pub struct Scene {
     pub engine: Engine,
     /// The characters, in the order of the file.
     pub actors: Vec<ActorId>,
+    /// The simulated bodies, in the order of the file.
+    pub bodies: Vec<BodyId>,
+    /// Places of the obstacles among the colliders of the world, in the order of the file.
+    pub obstacles: Vec<usize>,
     /// The mesh of the ground, for pictures; a plane has none.
     pub ground: Option<anim_geom::Mesh>,
     targets: Vec<Target>,
     aims: Vec<Aim>,
     controls: Vec<Control>,
+    obstacle_motions: Vec<Motion>,
+    held_motions: Vec<HeldMotion>,
     time: f64,
 }
 
@@ -109,6 +123,22 @@ struct Aim {
 impl Scene {
     /// One frame of `dt` seconds.
     pub fn step(&mut self, dt: f32) {
+        self.direct(dt);
+        self.engine.step(dt);
+    }
+
+    /// One frame of a run whose simulated states were kept; see [`Engine::step_to`].
+    ///
+    /// # Panics
+    ///
+    /// If the states are not those of this scene.
+    pub fn step_to(&mut self, dt: f32, states: &[anim_sim::State]) {
+        self.direct(dt);
+        self.engine.step_to(dt, states);
+    }
+
+    /// Moves on in time and sets what the file moves.
+    fn direct(&mut self, dt: f32) {
         if dt.is_finite() {
             self.time += f64::from(dt);
         }
@@ -125,7 +155,14 @@ impl Scene {
                 goal.set_target(position);
             }
         }
-        self.engine.step(dt);
+        for (index, motion) in self.obstacles.iter().zip(&self.obstacle_motions) {
+            if let Some(collider) = self.engine.world.colliders.get_mut(*index) {
+                collider.world_from_shape = motion.at(self.time);
+            }
+        }
+        for held in &self.held_motions {
+            held.apply(&mut self.engine, self.time);
+        }
     }
 
     /// Seconds since the start.

@@ -1,8 +1,11 @@
 //! The four stages of a frame, and all but the first as functions of one actor.
 
+use anim_sim::State;
+
 use crate::World;
 use crate::actor::Actor;
-use crate::cloth::Body;
+use crate::cloth::Wearer;
+use crate::world::Passing;
 
 /// What a frame does, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,23 +86,37 @@ pub(crate) fn ik(actor: &mut Actor, world: &World, dt: f32) {
 }
 
 /// Cloth: `steps` fixed steps of `step` seconds.
-pub(crate) fn simulate(actor: &mut Actor, world: &World, steps: u32, step: f32) {
+pub(crate) fn simulate(actor: &mut Actor, passing: &Passing<'_>, steps: u32, step: f32) {
     if actor.quarantined {
         return;
     }
     let character = &*actor.character;
     for (cloth, state) in character.cloths.iter().zip(&mut actor.cloths) {
-        let body = Body {
+        let body = Wearer {
             mesh: &character.surfaces[cloth.surface].mesh,
             palette: &actor.palettes[cloth.surface],
             globals: &actor.globals,
             world_from_model: actor.world_from_model,
         };
-        state.simulate(cloth, &body, world, steps, step);
+        state.simulate(cloth, &body, passing, steps, step);
         if !state.is_finite() {
             state.roll_back();
             actor.quarantined = true;
         }
+    }
+}
+
+/// Puts the cloths into kept states at the end of `steps` steps.
+pub(crate) fn recall<'a>(actor: &mut Actor, steps: u32, next: &mut impl FnMut() -> &'a State) {
+    let character = &*actor.character;
+    for (cloth, state) in character.cloths.iter().zip(&mut actor.cloths) {
+        let wearer = Wearer {
+            mesh: &character.surfaces[cloth.surface].mesh,
+            palette: &actor.palettes[cloth.surface],
+            globals: &actor.globals,
+            world_from_model: actor.world_from_model,
+        };
+        state.recall(cloth, &wearer, steps, next());
     }
 }
 
@@ -123,7 +140,7 @@ pub(crate) fn skin(actor: &mut Actor) {
             .position(|cloth| cloth.surface == index);
         match cloth {
             Some(cloth) => {
-                let body = Body {
+                let body = Wearer {
                     mesh: &surface.mesh,
                     palette: &actor.palettes[index],
                     globals: &actor.globals,

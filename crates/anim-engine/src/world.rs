@@ -2,7 +2,9 @@
 
 use anim_geom::Collider;
 use anim_ik::Ground;
-use anim_math::Vec3;
+use anim_math::{Affine, Vec3};
+
+use crate::body::between;
 
 /// The surroundings that all actors and effects share, world space.
 #[derive(Clone, Debug)]
@@ -11,7 +13,7 @@ pub struct World {
     pub gravity: Vec3,
     /// Velocity of the air, m/s.
     pub wind: Vec3,
-    /// Ground and obstacles.
+    /// Ground and obstacles. What moves one between two frames sweeps it along: nothing that is simulated is jumped over.
     pub colliders: Vec<Collider>,
 }
 
@@ -45,5 +47,27 @@ impl World {
             }
         }
         highest
+    }
+}
+
+/// A world on its way through one frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passing<'a> {
+    pub(crate) world: &'a World,
+    /// Where its colliders were when simulation last ran; those missing rest.
+    pub(crate) previous: &'a [Affine],
+}
+
+impl Passing<'_> {
+    /// Appends the colliders as they are a fraction `alpha` of the way.
+    pub(crate) fn append_colliders(&self, alpha: f32, out: &mut Vec<Collider>) {
+        let colliders = self.world.colliders.iter().enumerate();
+        out.extend(colliders.map(|(index, collider)| {
+            let mut collider = collider.clone();
+            if let Some(from) = self.previous.get(index) {
+                collider.world_from_shape = between(from, &collider.world_from_shape, alpha);
+            }
+            collider
+        }));
     }
 }

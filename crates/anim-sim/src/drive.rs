@@ -64,7 +64,7 @@ pub struct Outcome {
 }
 
 /// Moves a body in time; owns the scratch that this takes.
-pub trait Solver: Send {
+pub trait Solver: Send + std::fmt::Debug {
     /// Advances `state` by `dt`, s. If `dt` is not positive and finite, nothing changes.
     ///
     /// # Panics

@@ -9,8 +9,10 @@ use anim_math::{Affine, Transform, quat};
 use anim_particles::{Effect, Emission};
 use anim_skeleton::RootMotionOptions;
 
+use super::bodies;
 use super::check::{check, placed, refusal};
 use super::direct::{direct, play_graph};
+use super::motion::Motion;
 use super::spec::{AttachmentSpec, CharacterSpec, ClothUse, PinSpec, SceneSpec, SocketSpec};
 use super::{Scene, Target};
 use crate::{
@@ -87,6 +89,31 @@ impl Scene {
                 follow: follow.transpose()?,
             });
         }
+        let mut obstacles = Vec::new();
+        let mut obstacle_motions = Vec::new();
+        for (index, part) in spec.obstacles.iter().enumerate() {
+            let place = format!("/obstacles/{index}");
+            let motion = Motion::new(&part.motion, &format!("{place}/motion"))?;
+            let collider = part
+                .build(&motion)
+                .map_err(EngineError::from)
+                .map_err(placed(format!("{place}/shape")))?;
+            obstacles.push(engine.world.colliders.len());
+            engine.world.colliders.push(collider);
+            obstacle_motions.push(motion);
+        }
+        let mut held_motions = Vec::new();
+        for (index, part) in spec.bodies.iter().enumerate() {
+            let place = format!("/bodies/{index}");
+            held_motions.append(&mut bodies::spawn(
+                &mut engine,
+                &actors,
+                part,
+                &place,
+                load,
+            )?);
+        }
+        let bodies = engine.bodies().map(|(id, _)| id).collect();
         for (index, part) in spec.particles.iter().enumerate() {
             let effect = Effect::new(part.effect.clone())
                 .map_err(EngineError::from)
@@ -108,10 +135,14 @@ impl Scene {
         Ok(Self {
             engine,
             actors,
+            bodies,
+            obstacles,
             ground,
             targets,
             aims,
             controls,
+            obstacle_motions,
+            held_motions,
             time: 0.0,
         })
     }

@@ -1,9 +1,10 @@
 //! The ranges of a scene file's numbers: generous, but none that a body, a memory or an hour could not hold.
 
 use anim_math::Vec3;
+use anim_sim::cloth::ClothSpec;
 
 use super::spec::{CapsuleSpec, CharacterSpec, ClothUse, GoalSpec, ParticlesSpec, PinSpec};
-use super::{GroundSpec, SceneSpec};
+use super::{BodyKind, BodySpec, GroundSpec, ObstacleShape, ObstacleSpec, SceneSpec};
 use crate::{EngineError, MAX_LAYERS};
 
 /// Lengths, speeds and accelerations beyond which single precision says nothing of a character.
@@ -33,6 +34,12 @@ pub(super) fn check(spec: &SceneSpec) -> Result<(), EngineError> {
     }
     for (index, part) in spec.characters.iter().enumerate() {
         character(&format!("/characters/{index}"), part)?;
+    }
+    for (index, part) in spec.obstacles.iter().enumerate() {
+        obstacle(&format!("/obstacles/{index}"), part)?;
+    }
+    for (index, part) in spec.bodies.iter().enumerate() {
+        body(&format!("/bodies/{index}"), part)?;
     }
     for (index, part) in spec.particles.iter().enumerate() {
         particles(&format!("/particles/{index}"), part)?;
@@ -122,6 +129,73 @@ fn character(place: &str, part: &CharacterSpec) -> Result<(), EngineError> {
     Ok(())
 }
 
+fn obstacle(place: &str, part: &ObstacleSpec) -> Result<(), EngineError> {
+    let size = |field: &str, value| range(&format!("{place}/shape/{field}"), value, 1e-4, FAR);
+    match part.shape {
+        ObstacleShape::Sphere { radius } => size("sphere/radius", radius)?,
+        ObstacleShape::Capsule {
+            radius,
+            half_length,
+        } => {
+            size("capsule/radius", radius)?;
+            range(
+                &format!("{place}/shape/capsule/half_length"),
+                half_length,
+                0.0,
+                FAR,
+            )?;
+        }
+        ObstacleShape::Cuboid { half_extents } => {
+            for (axis, half) in half_extents.iter().enumerate() {
+                size(&format!("cuboid/half_extents/{axis}"), *half)?;
+            }
+        }
+        ObstacleShape::Plane => {}
+    }
+    range(&format!("{place}/friction"), part.friction, 0.0, FAR)
+}
+
+fn body(place: &str, part: &BodySpec) -> Result<(), EngineError> {
+    vector(&format!("{place}/position"), part.position)?;
+    vector(&format!("{place}/rotation_deg"), part.rotation_deg)?;
+    let substeps = part.solver.substeps as f32;
+    range(
+        &format!("{place}/solver/substeps"),
+        substeps,
+        1.0,
+        MOST_SUBSTEPS,
+    )?;
+    match &part.made_of {
+        BodyKind::Cloth { material, .. } => {
+            cloth_material(&format!("{place}/made_of/cloth/material"), material)
+        }
+        BodyKind::Soft { size, .. } => (0..3).try_for_each(|axis| {
+            range(
+                &format!("{place}/made_of/soft/size/{axis}"),
+                size[axis],
+                1e-4,
+                FAR,
+            )
+        }),
+        BodyKind::Rope {
+            ends,
+            slack,
+            density,
+            ..
+        } => {
+            let place = format!("{place}/made_of/rope");
+            vector(&format!("{place}/ends/0"), ends[0])?;
+            vector(&format!("{place}/ends/1"), ends[1])?;
+            range(&format!("{place}/slack"), *slack, 0.1, 1000.0)?;
+            range(&format!("{place}/density"), *density, 1e-6, FAR)?;
+            if ends[0] == ends[1] {
+                return Err(refusal(&format!("{place}/ends"), "are one".to_owned()));
+            }
+            Ok(())
+        }
+    }
+}
+
 fn goal(place: &str, spec: &GoalSpec) -> Result<(), EngineError> {
     match spec {
         GoalSpec::Reach {
@@ -164,20 +238,18 @@ fn cloth(place: &str, spec: &ClothUse) -> Result<(), EngineError> {
     if let PinSpec::Top(depth) = spec.pins {
         range(&format!("{place}/pins/top"), depth, 0.0, FAR)?;
     }
-    let given = &spec.material;
-    if !(given.positions.is_empty() && given.triangles.is_empty() && given.pinned.is_empty()) {
-        let message = "positions, triangles and pinned come from the mesh and 'pins'".to_owned();
-        return Err(refusal(&format!("{place}/material"), message));
-    }
-    // A thicker cloth would look for contacts with everything at once.
-    range(
-        &format!("{place}/material/thickness"),
-        given.thickness,
-        0.0,
-        1.0,
-    )?;
+    cloth_material(&format!("{place}/material"), &spec.material)?;
     let substeps = spec.substeps as f32;
     range(&format!("{place}/substeps"), substeps, 1.0, MOST_SUBSTEPS)
+}
+
+fn cloth_material(place: &str, given: &ClothSpec) -> Result<(), EngineError> {
+    if !(given.positions.is_empty() && given.triangles.is_empty() && given.pinned.is_empty()) {
+        let message = "positions, triangles and pinned come from elsewhere in the scene".to_owned();
+        return Err(refusal(place, message));
+    }
+    // A thicker cloth would look for contacts with everything at once.
+    range(&format!("{place}/thickness"), given.thickness, 0.0, 1.0)
 }
 
 fn particles(place: &str, part: &ParticlesSpec) -> Result<(), EngineError> {

@@ -10,7 +10,7 @@ use anim_sim::cloth::ClothSpec;
 use anim_skeleton::{DriverSpec, Events, MaskSpec, Wrap};
 use serde::{Deserialize, Serialize};
 
-use super::GroundSpec;
+use super::{BodySpec, GroundSpec, ObstacleSpec};
 use crate::{Deform, LayerMode};
 
 /// A scene file, `anim.scene/1`.
@@ -33,6 +33,10 @@ pub struct SceneSpec {
     pub targets: BTreeMap<String, TargetSpec>,
     /// Who is in it.
     pub characters: Vec<CharacterSpec>,
+    /// What is in the way of what is simulated.
+    pub obstacles: Vec<ObstacleSpec>,
+    /// Simulated bodies that stand by themselves.
+    pub bodies: Vec<BodySpec>,
     /// Dust, sparks, snow.
     pub particles: Vec<ParticlesSpec>,
     /// How pictures look at it.
@@ -50,6 +54,8 @@ impl Default for SceneSpec {
             ground: None,
             targets: BTreeMap::new(),
             characters: Vec::new(),
+            obstacles: Vec::new(),
+            bodies: Vec::new(),
             particles: Vec::new(),
             camera: CameraSpec::default(),
         }
