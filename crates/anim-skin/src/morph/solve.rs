@@ -230,12 +230,11 @@ impl ShapeSolver {
     /// The solve in loops that the compiler spreads over the lanes of `simd`; none of them sums across lanes.
     #[inline(always)]
     fn descend<S: Simd>(&mut self, _simd: S, displacements: &[Vec3]) -> ShapeOutcome {
-        let n = self.shape_count;
         let missing = self.assemble(displacements);
         let (mut sweeps, mut residual) = (0, self.violation());
         while residual > TOLERANCE && sweeps < self.options.max_sweeps {
-            for shape in 0..n {
-                self.improve(shape);
+            for first in (0..self.stride).step_by(ROW_LANES) {
+                self.improve_block(first);
             }
             sweeps += 1;
             residual = self.violation();
@@ -355,12 +354,49 @@ impl ShapeSolver {
         }
     }
 
-    /// Moves one weight past the value that is best while all others stay, which converges sooner.
+    /// Moves the weights of one block of lanes, each in turn. What that does to the descent of the others waits until the
+    /// block is done, so that only eight numbers lie on the way from one weight to the next.
     #[inline(always)]
-    fn improve(&mut self, shape: usize) {
+    fn improve_block(&mut self, first: usize) {
+        let stride = self.stride;
+        let (descents, _) = self.descent.as_chunks::<ROW_LANES>();
+        let mut descent = descents[first / ROW_LANES];
+        let mut moves = [0.0; ROW_LANES];
+        let count = self.shape_count.saturating_sub(first).min(ROW_LANES);
+        let rows = &self.system[first * stride..(first + count) * stride];
+        for (lane, row) in rows.chunks_exact(stride).enumerate() {
+            let shape = first + lane;
+            let (old, new) = (self.weights[shape], self.improved(shape, descent[lane]));
+            self.weights[shape] = new;
+            moves[lane] = old - new;
+            let (row, _) = row.as_chunks::<ROW_LANES>();
+            for (sum, entry) in descent.iter_mut().zip(&row[first / ROW_LANES]) {
+                *sum += moves[lane] * entry;
+            }
+        }
+        let (descents, _) = self.descent.as_chunks_mut::<ROW_LANES>();
+        for (block, sums) in descents.iter_mut().enumerate() {
+            if block == first / ROW_LANES {
+                *sums = descent;
+                continue;
+            }
+            let mut total = *sums;
+            for (row, factor) in rows.chunks_exact(stride).zip(&moves) {
+                let (row, _) = row.as_chunks::<ROW_LANES>();
+                for (sum, entry) in total.iter_mut().zip(&row[block]) {
+                    *sum += factor * entry;
+                }
+            }
+            *sums = total;
+        }
+    }
+
+    /// Where one weight goes: past the value that is best while all others stay, which converges sooner.
+    #[inline(always)]
+    fn improved(&self, shape: usize, descent: f64) -> f64 {
         let (old, inverse) = (self.weights[shape], self.inverse[shape]);
         let threshold = 0.5 * self.options.sparsity * self.scale * inverse;
-        let mut best = old + self.descent[shape] * inverse;
+        let mut best = old + descent * inverse;
         let mut past = old + RELAXATION * (best - old);
         if threshold > 0.0 {
             best = (best.abs() - threshold).max(0.0).copysign(best);
@@ -371,13 +407,7 @@ impl ShapeSolver {
             }
         }
         let [low, high] = self.limits(shape);
-        let new = past.clamp(low, high);
-        if new != old {
-            self.weights[shape] = new;
-            let stride = self.stride;
-            let row = &self.system[shape * stride..(shape + 1) * stride];
-            add_scaled(&mut self.descent, old - new, row);
-        }
+        past.clamp(low, high)
     }
 
     /// Largest violation of the Karush-Kuhn-Tucker conditions, relative to `scale`.
