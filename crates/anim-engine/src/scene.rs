@@ -23,6 +23,7 @@ mod build;
 mod check;
 mod direct;
 mod ground;
+mod gusts;
 mod motion;
 mod spec;
 
@@ -38,6 +39,7 @@ pub use bodies::{
     BodyKind, BodySpec, HoldSpec, JointPlace, MeshSource, Method, PlacedMesh, SolverSpec,
 };
 pub use ground::GroundSpec;
+pub use gusts::GustSpec;
 pub use motion::{MotionSpec, ObstacleShape, ObstacleSpec};
 pub use spec::{
     AttachmentSpec, CameraSpec, CapsuleSpec, CharacterSpec, ClipUse, ClothUse, FeetSpec, FootSpec,
@@ -60,6 +62,8 @@ pub struct Scene {
     targets: Vec<Target>,
     aims: Vec<Aim>,
     controls: Vec<Control>,
+    wind: Vec3,
+    gusts: Option<GustSpec>,
     obstacle_motions: Vec<Motion>,
     held_motions: Vec<HeldMotion>,
     time: f64,
@@ -154,6 +158,9 @@ impl Scene {
             {
                 goal.set_target(position);
             }
+        }
+        if let Some(gusts) = &self.gusts {
+            self.engine.world.wind = self.wind + gusts.at(self.time);
         }
         for (index, motion) in self.obstacles.iter().zip(&self.obstacle_motions) {
             if let Some(collider) = self.engine.world.colliders.get_mut(*index) {

@@ -1,7 +1,7 @@
 //! Colliders as meshes, to see what cloth, hair and feet collide with.
 //!
 //! ```
-//! use anim_geom::{Collider, Shape};
+//! use anim_geom::{Collider, MeshBvh, Shape};
 //! use anim_math::{Affine, Vec3};
 //! use anim_view::{Camera, Canvas, Style};
 //!
@@ -16,7 +16,7 @@
 
 use std::f32::consts::{FRAC_PI_2, TAU};
 
-use anim_geom::{Collider, Shape};
+use anim_geom::{Collider, MeshBvh, Shape};
 use anim_math::Vec3;
 
 use crate::{Camera, Canvas, Style};
@@ -39,6 +39,7 @@ impl Canvas {
                 radius,
                 half_length,
             } => capsule(radius, half_length),
+            Shape::Mesh(ref bvh) => facets(bvh),
             _ => return,
         };
         let world_from_shape = collider.world_from_shape;
@@ -55,6 +56,18 @@ impl Canvas {
 }
 
 type Surface = (Vec<Vec3>, Vec<Vec3>, Vec<[u32; 3]>);
+
+/// Each triangle apart, so that edges stay sharp.
+fn facets(bvh: &MeshBvh) -> Surface {
+    let (mut points, mut normals) = (Vec::new(), Vec::new());
+    for [a, b, c] in bvh.triangles() {
+        points.extend([a, b, c]);
+        normals.extend([(b - a).cross(&(c - a)).normalize(); 3]);
+    }
+    let triangles = (0..points.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
+    let triangles = triangles.collect();
+    (points, normals, triangles)
+}
 
 fn plane() -> Surface {
     let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];

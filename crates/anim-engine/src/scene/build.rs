@@ -141,6 +141,8 @@ impl Scene {
             targets,
             aims,
             controls,
+            wind: spec.wind,
+            gusts: spec.gusts,
             obstacle_motions,
             held_motions,
             time: 0.0,

@@ -27,6 +27,10 @@ pub(super) fn check(spec: &SceneSpec) -> Result<(), EngineError> {
     range("/fps", spec.fps, 0.0, 1000.0)?;
     vector("/gravity", spec.gravity)?;
     vector("/wind", spec.wind)?;
+    if let Some(gusts) = &spec.gusts {
+        range("/gusts/speed", gusts.speed, 0.0, FAR)?;
+        range("/gusts/period", gusts.period, 1e-3, FAR)?;
+    }
     range("/camera/yaw_deg", spec.camera.yaw_deg, -FAR, FAR)?;
     range("/camera/pitch_deg", spec.camera.pitch_deg, -FAR, FAR)?;
     if let Some(spec) = &spec.ground {

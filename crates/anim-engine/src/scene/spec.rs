@@ -10,7 +10,7 @@ use anim_sim::cloth::ClothSpec;
 use anim_skeleton::{DriverSpec, Events, MaskSpec, Wrap};
 use serde::{Deserialize, Serialize};
 
-use super::{BodySpec, GroundSpec, ObstacleSpec};
+use super::{BodySpec, GroundSpec, GustSpec, ObstacleSpec};
 use crate::{Deform, LayerMode};
 
 /// A scene file, `anim.scene/1`.
@@ -27,6 +27,8 @@ pub struct SceneSpec {
     pub gravity: Vec3,
     /// Velocity of the air, m/s.
     pub wind: Vec3,
+    /// How the wind varies; steady if left out.
+    pub gusts: Option<GustSpec>,
     /// What the characters stand on.
     pub ground: Option<GroundSpec>,
     /// Points to reach for and look at, by name.
@@ -51,6 +53,7 @@ impl Default for SceneSpec {
             fps: 30.0,
             gravity: Vec3::new(0.0, -9.81, 0.0),
             wind: Vec3::zeros(),
+            gusts: None,
             ground: None,
             targets: BTreeMap::new(),
             characters: Vec::new(),

@@ -114,6 +114,11 @@ impl MeshBvh {
         self.faces.len()
     }
 
+    /// The corners of the triangles that have an area, counter-clockwise from outside, in no particular order.
+    pub fn triangles(&self) -> impl Iterator<Item = [Vec3; 3]> {
+        self.faces.iter().map(|face| face.corners)
+    }
+
     /// The point of the surface nearest to `point`; ties go to the triangle with the smallest index.
     ///
     /// A query that is not finite is infinitely far from the first triangle.
