@@ -50,4 +50,12 @@ pub enum GeomError {
         /// Cells along x, y and z.
         size: [u64; 3],
     },
+    /// So many things are close to each other that a list of them would not fit in memory.
+    #[error("{count} pairs so far, more than the {limit} allowed")]
+    TooManyPairs {
+        /// Pairs found before the search was given up.
+        count: usize,
+        /// The most that the caller allows.
+        limit: usize,
+    },
 }

@@ -11,15 +11,18 @@
 //! assert_eq!(contact.normal, Vec3::y());
 //! ```
 
+pub mod ccd;
 pub mod chunks;
 pub mod closest;
 pub mod components;
 mod error;
 pub mod geodesic;
+pub mod intersect;
 mod intrinsic;
 pub mod laplacian;
 pub mod mesh;
 pub mod mesh_bvh;
+pub mod moving_bvh;
 pub mod neighbors;
 pub mod normals;
 pub mod primitives;
@@ -37,6 +40,7 @@ pub use error::GeomError;
 pub use laplacian::{Laplacian, LaplacianEdge};
 pub use mesh::{Mesh, Vertices};
 pub use mesh_bvh::{MeshBvh, MeshHit, MeshPoint};
+pub use moving_bvh::MovingBvh;
 pub use neighbors::Neighbors;
 pub use shape::{Collider, Contact, Placed, RayHit, Shape};
 pub use tet::TetMesh;
