@@ -378,7 +378,6 @@ fn assemble(
                 return Ok(Vec::new());
             }
         };
-        let before = specs.len();
         specs.retain(|spec| !waiting.contains(&spec.name));
         let message = format_args!(
             "{} wait for each other and are left out",
@@ -387,8 +386,12 @@ fn assemble(
         reader
             .log
             .error("SPRING_BONE_CYCLE", "/extensions", message);
-        let work = specs.len().saturating_mul(skeleton.len());
-        if specs.len() == before || !reader.budget.may_scan(work) {
+        let work = (specs.len() + 1).saturating_mul(skeleton.len());
+        if !reader.budget.may_scan(work) {
+            let message = "so many more may wait that all are left out";
+            reader
+                .log
+                .error("SPRING_BONE_CYCLE", "/extensions", message);
             return Ok(Vec::new());
         }
     }
