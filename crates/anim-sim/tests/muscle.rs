@@ -326,6 +326,59 @@ fn a_pulley_has_its_radius_as_moment_arm() {
     }
 }
 
+/// Angle of a hinge about x, lengths of a tendon over a sphere and over a cylinder, and their derivatives by the angle, by
+/// `mujoco` 4.0.0 from PyPI: `ten_length` and `ten_J` of spatial tendons from (0.01, 0.25, −0.03) in the world to
+/// (0.02, −0.2, −0.05) on the hinged body.
+const MUJOCO_TENDONS: [(f32, [f64; 2], [f64; 2]); 7] = [
+    (-1.2, [0.419_087_280; 2], [0.091_866_967; 2]),
+    (-0.6, [0.454_916_834; 2], [0.026_634_431; 2]),
+    (
+        -0.2,
+        [0.459_152_650, 0.459_483_549],
+        [-0.015_592_687, -0.043_132_987],
+    ),
+    (
+        0.0,
+        [0.451_363_120, 0.450_639_931],
+        [-0.052_391_336, -0.045_222_251],
+    ),
+    (0.2, [0.440_131_449; 2], [-0.063_087_276; 2]),
+    (0.6, [0.406_405_934; 2], [-0.104_953_853; 2]),
+    (1.0, [0.356_756_075; 2], [-0.142_413_652; 2]),
+];
+
+#[test]
+fn paths_wrap_as_the_tendons_of_mujoco_do() {
+    let obstacles = [
+        (WrapShape::Sphere, Vec3::new(0.0, -0.01, -0.02), 0.04),
+        (WrapShape::Cylinder, Vec3::new(0.0, 0.01, -0.015), 0.03),
+    ];
+    let mut route = Route::default();
+    for (index, (shape, center, radius)) in obstacles.into_iter().enumerate() {
+        let wrap = Wrap {
+            strand: 0,
+            bone: 0,
+            shape,
+            center,
+            axis: Vec3::x(),
+            radius,
+            turn: Turn::Shortest,
+        };
+        let path = Path::new(PathSpec {
+            points: vec![at(0, 0.01, 0.25, -0.03), at(1, 0.02, -0.2, -0.05)],
+            wraps: vec![wrap],
+        })
+        .unwrap();
+        for (angle, lengths, slopes) in MUJOCO_TENDONS {
+            path.follow(&hinge(Vec3::x(), angle), &mut route);
+            let arm = route.moment_arm(Vec3::zeros(), Vec3::x(), |bone| bone == 1);
+            // Points and rotations are f32 here: 6e-8 of 0.4 m, and of what turns a tangent.
+            close(route.length(), lengths[index], 1e-7);
+            close(arm, -slopes[index], 1e-6);
+        }
+    }
+}
+
 #[test]
 fn a_slide_arm_is_the_derivative_of_the_length() {
     let path = wrapped(WrapShape::Sphere);

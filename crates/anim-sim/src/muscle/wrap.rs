@@ -5,11 +5,25 @@
 //! continuous and so is its first derivative.
 //!
 //! ```
-//! use anim_math::Vec3;
-//! use anim_sim::muscle::wrap::{Turn, Wrap, WrapShape};
+//! use anim_math::{Affine, Vec3};
+//! use anim_sim::muscle::{Attachment, Path, PathSpec, Route, Turn, Wrap, WrapShape};
 //!
-//! let knob = Wrap { strand: 0, bone: 0, shape: WrapShape::Sphere, center: Vec3::zeros(), axis: Vec3::z(), radius: 1.0, turn: Turn::Shortest };
-//! assert_eq!(knob.radius, 1.0);
+//! let knuckle = Wrap {
+//!     strand: 0,
+//!     bone: 0,
+//!     shape: WrapShape::Sphere,
+//!     center: Vec3::zeros(),
+//!     axis: Vec3::z(),
+//!     radius: 1.0,
+//!     turn: Turn::Shortest,
+//! };
+//! let at = |x| Attachment { bone: 0, point: Vec3::x() * x };
+//! let path = Path::new(PathSpec { points: vec![at(-2.0), at(2.0)], wraps: vec![knuckle] })?;
+//! let mut route = Route::default();
+//! path.follow(&[Affine::IDENTITY], &mut route);
+//! let around = 2.0 * 3.0_f64.sqrt() + std::f64::consts::FRAC_PI_3; // two tangents and 60° of arc
+//! assert!((route.length() - around).abs() < 1e-12);
+//! # Ok::<(), anim_sim::SimError>(())
 //! ```
 
 use std::f64::consts::{PI, TAU};
