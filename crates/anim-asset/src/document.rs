@@ -11,7 +11,7 @@
 
 use anim_geom::Mesh;
 use anim_math::{Affine, Transform};
-use anim_skeleton::{ClipSpec, JointSpec, Skeleton, SkeletonError};
+use anim_skeleton::{ClipSpec, DriverSpec, JointSpec, Skeleton, SkeletonError};
 use anim_skin::{Influences, MorphTarget};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,8 @@ pub struct Document {
     pub clips: Vec<ClipSpec>,
     /// What was wrong with the file and was repaired or left out.
     pub findings: Vec<Finding>,
+    /// Joints that follow from others, by node index: spring bones of VRM. Not written to glTF.
+    pub drivers: Vec<DriverSpec>,
 }
 
 /// One node.

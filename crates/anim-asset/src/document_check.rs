@@ -1,10 +1,16 @@
 //! What every consumer of a document relies on, checked in one place.
 
+use std::fmt::Display;
+
 use anim_geom::GeomError;
-use anim_skeleton::SkeletonError;
+use anim_skeleton::driver::{DriverKind, DriverSpec, Drivers};
+use anim_skeleton::{Skeleton, SkeletonError};
 use anim_skin::{Influences, MorphTarget};
 
 use crate::{AssetError, Document, MeshSpec, Primitive};
+
+/// Joints that drivers may name, times the number of joints above each: sorting drivers lists them all.
+const MOST_JOINTS_READ: usize = 1 << 20;
 
 impl Document {
     /// Checks that every index names something, counts agree, parents form no cycle and numbers are finite.
@@ -48,6 +54,19 @@ impl Document {
                 place,
             )?;
         }
+        self.check_drivers()
+    }
+
+    fn check_drivers(&self) -> Result<(), AssetError> {
+        if self.drivers.is_empty() {
+            return Ok(());
+        }
+        let refuse = |error: &dyn Display| invalid("/drivers".to_owned(), error.to_string());
+        let skeleton = self.skeleton().map_err(|error| refuse(&error))?;
+        if read_too_much(&self.drivers, &skeleton) {
+            return Err(refuse(&"too many of joints too deep"));
+        }
+        Drivers::new(&skeleton, self.drivers.clone()).map_err(|error| refuse(&error))?;
         Ok(())
     }
 
@@ -191,6 +210,35 @@ pub(crate) fn invalid(location: String, message: String) -> AssetError {
         location,
         message,
     }
+}
+
+/// True if sorting `drivers` would take memory out of proportion.
+pub(crate) fn read_too_much(drivers: &[DriverSpec], skeleton: &Skeleton) -> bool {
+    let mut depths = vec![1_usize; skeleton.len()];
+    for joint in skeleton.joints() {
+        if let Some(parent) = skeleton.parent(joint) {
+            depths[joint.index()] = depths[parent.index()] + 1;
+        }
+    }
+    let deepest = depths.into_iter().max().unwrap_or(0);
+    let joints: usize = drivers.iter().map(joint_count).sum();
+    joints.saturating_mul(deepest) > MOST_JOINTS_READ
+}
+
+/// How many joints a driver names, at most.
+fn joint_count(spec: &DriverSpec) -> usize {
+    let listed = match &spec.kind {
+        DriverKind::Twist(twist) => twist.helpers.len(),
+        DriverKind::Aim(aim) => aim.sources.len(),
+        DriverKind::Orient(orient) => orient.sources.len(),
+        DriverKind::Parent(parent) => parent.sources.len(),
+        DriverKind::Point(point) => point.sources.len(),
+        DriverKind::Scale(scale) => scale.sources.len(),
+        DriverKind::SpringBone(spring) => spring.joints.len() + spring.colliders.len(),
+        _ => 0,
+    };
+    // No other kind names more, and these few beside their lists.
+    listed + 4
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@
 //! | 16..24 | length of the payload, u64 |
 //! | 24..32 | FNV-1a 64 of the payload, u64 |
 //!
+//! Version 1 ends before the drivers of a document; one without drivers is still written so, for programs that know no
+//! other.
+//!
 //! The payload is bincode 2 with fixed-size integers; no other file knows this, so that another encoding can take its
 //! place under the next version.
 //!
@@ -23,6 +26,8 @@
 //! assert_eq!(pack::decode(&bytes[..40]).unwrap_err().location, "byte 40");
 //! ```
 
+use std::io::Read;
+
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian, standard};
 use bincode::error::DecodeError;
 
@@ -32,18 +37,27 @@ use crate::{AssetError, Document};
 pub const MAGIC: [u8; 8] = *b"ANIMPACK";
 
 const KIND_DOCUMENT: u32 = 1;
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The version without drivers.
+const VERSION_1: u32 = 1;
+/// An empty list, which version 1 leaves out at its end.
+const NO_DRIVERS: [u8; 8] = [0; 8];
 const HEADER: usize = 32;
 
 /// The document as a pack.
 pub fn encode(document: &Document) -> Vec<u8> {
     let config = standard().with_fixed_int_encoding();
     // Encoding to memory fails only for sequences of unknown length, and a document has none.
-    let payload = bincode::serde::encode_to_vec(document, config).unwrap_or_default();
+    let mut payload = bincode::serde::encode_to_vec(document, config).unwrap_or_default();
+    let mut version = VERSION;
+    if document.drivers.is_empty() {
+        payload.truncate(payload.len().saturating_sub(NO_DRIVERS.len()));
+        version = VERSION_1;
+    }
     let mut pack = Vec::with_capacity(HEADER + payload.len());
     pack.extend(MAGIC);
     pack.extend(KIND_DOCUMENT.to_le_bytes());
-    pack.extend(VERSION.to_le_bytes());
+    pack.extend(version.to_le_bytes());
     pack.extend((payload.len() as u64).to_le_bytes());
     pack.extend(fnv1a(&payload).to_le_bytes());
     pack.extend(payload);
@@ -77,8 +91,8 @@ pub fn decode(pack: &[u8]) -> Result<Document, AssetError> {
         ));
     }
     let version = u32::from_le_bytes(field(header, 12));
-    if version != VERSION {
-        let message = format!("version {version}; this program reads version {VERSION}");
+    if ![VERSION_1, VERSION].contains(&version) {
+        let message = format!("version {version}; this program reads up to version {VERSION}");
         return Err(error("PACK_VERSION", 12, message));
     }
     let payload = &pack[HEADER..];
@@ -101,36 +115,45 @@ pub fn decode(pack: &[u8]) -> Result<Document, AssetError> {
             "the checksum does not match: the pack is damaged",
         ));
     }
-    let document = decode_payload(payload)?;
+    let implied: &[u8] = match version {
+        VERSION_1 => &NO_DRIVERS,
+        _ => &[],
+    };
+    let document = decode_payload(payload, implied)?;
     document.check()?;
     Ok(document)
 }
 
-/// Decodes under the smallest limit that admits the payload, because bincode takes its limit at compile time.
-fn decode_payload(payload: &[u8]) -> Result<Document, AssetError> {
+/// Decodes a payload and what its version implies at its end, under the smallest limit that admits the payload, because bincode takes its limit at compile time.
+fn decode_payload(payload: &[u8], implied: &[u8]) -> Result<Document, AssetError> {
     const MIB: usize = 1 << 20;
     match payload.len().div_ceil(64 * MIB) {
-        0..=1 => decode_within::<{ 64 * MIB }>(payload),
-        2..=4 => decode_within::<{ 256 * MIB }>(payload),
-        5..=16 => decode_within::<{ 1024 * MIB }>(payload),
-        17..=64 => decode_within::<{ 4096 * MIB }>(payload),
+        0..=1 => decode_within::<{ 64 * MIB }>(payload, implied),
+        2..=4 => decode_within::<{ 256 * MIB }>(payload, implied),
+        5..=16 => decode_within::<{ 1024 * MIB }>(payload, implied),
+        17..=64 => decode_within::<{ 4096 * MIB }>(payload, implied),
         _ => Err(error("PACK_LENGTH", 16, "larger than 4 GiB")),
     }
 }
 
-fn decode_within<const LIMIT: usize>(payload: &[u8]) -> Result<Document, AssetError> {
+fn decode_within<const LIMIT: usize>(
+    payload: &[u8],
+    implied: &[u8],
+) -> Result<Document, AssetError> {
     let config: Configuration<LittleEndian, Fixint, Limit<LIMIT>> =
         standard().with_fixed_int_encoding().with_limit::<LIMIT>();
-    let mut rest = payload;
+    let mut reader = payload.chain(implied);
     let decoded: Result<Document, DecodeError> =
-        bincode::serde::decode_from_std_read(&mut rest, config);
+        bincode::serde::decode_from_std_read(&mut reader, config);
+    let (rest, implied) = reader.get_ref();
     let place = HEADER + payload.len() - rest.len();
+    let left = rest.len() + implied.len();
     match decoded {
-        Ok(document) if rest.is_empty() => Ok(document),
+        Ok(document) if left == 0 => Ok(document),
         Ok(_) => Err(error(
             "PACK_PAYLOAD",
             place,
-            format!("{} bytes are left over", rest.len()),
+            format!("{left} bytes are left over"),
         )),
         Err(cause) => Err(error("PACK_PAYLOAD", place, describe(&cause))),
     }

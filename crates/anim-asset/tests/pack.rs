@@ -6,6 +6,7 @@ mod samples;
 
 use anim_asset::{Document, MeshSpec, Node, Primitive, pack};
 use anim_math::{Transform, Vec3};
+use anim_skeleton::driver::{Breathe, DriverSpec};
 use proptest::prelude::*;
 
 #[test]
@@ -29,6 +30,18 @@ fn version_1_never_changes() {
     let golden = include_bytes!("fixtures/version_1.anim");
     assert_eq!(pack::encode(&document), golden);
     assert_eq!(pack::decode(golden), Ok(document));
+}
+
+#[test]
+fn drivers_come_back_in_version_2() {
+    let mut document = samples::everything();
+    let joint = 1;
+    document.drivers = vec![DriverSpec::new("breath", Breathe::new(joint))];
+    let pack = pack::encode(&document);
+    assert_eq!(pack[12], 2);
+    assert_eq!(pack::decode(&pack), Ok(document.clone()));
+    document.drivers = vec![DriverSpec::new("breath", Breathe::new(99))];
+    check(&pack::encode(&document), "DOCUMENT_INVALID", "/drivers");
 }
 
 fn check(pack: &[u8], code: &str, location: &str) {
@@ -58,7 +71,7 @@ fn damage_is_told_with_its_place() {
     );
     check(&with(0, b'a'), "PACK_MAGIC", "byte 0");
     check(&with(8, 9), "PACK_KIND", "byte 8");
-    check(&with(12, 2), "PACK_VERSION", "byte 12");
+    check(&with(12, 3), "PACK_VERSION", "byte 12");
     check(&with(60, pack[60] ^ 1), "PACK_CHECKSUM", "byte 24");
 }
 

@@ -34,12 +34,13 @@ impl Character {
         })
     }
 
-    /// Builds the model of everything in `document`, baking its clips.
+    /// Builds the model of everything in `document`, baking its clips; its spring bones are the drivers.
     ///
     /// # Errors
     ///
     /// [`EngineError::Skeleton`] for more than 65535 nodes, [`EngineError::TooManyVertices`] for one mesh at too many
-    /// nodes, [`EngineError::Skin`] for geometry that is not sound, which no reader returns.
+    /// nodes, [`EngineError::Skin`] for geometry that is not sound and [`EngineError::Driver`] for drivers that do not fit,
+    /// which no reader returns.
     pub fn from_document(document: &Document, options: &BakeOptions) -> Result<Self, EngineError> {
         let skeleton = document.skeleton()?;
         let (ranges, rest_weights) = weights_of(document);
@@ -61,7 +62,7 @@ impl Character {
                 motion: None,
             });
         }
-        Ok(Self {
+        let character = Self {
             drivers: Drivers::new(&skeleton, Vec::new())?,
             levels: SkeletonLod::new(&skeleton, &[]),
             skeleton,
@@ -72,7 +73,8 @@ impl Character {
             rest_weights,
             sockets: Vec::new(),
             output_weights: Vec::new(),
-        })
+        };
+        character.with_drivers(document.drivers.clone())
     }
 }
 

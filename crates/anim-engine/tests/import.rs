@@ -5,6 +5,7 @@ use anim_asset::{Document, MeshSpec, Node, Primitive};
 use anim_engine::geom::{Mesh, Vertices};
 use anim_engine::math::{Transform, Vec3};
 use anim_engine::skeleton::BakeOptions;
+use anim_engine::skeleton::driver::{Breathe, DriverSpec};
 use anim_engine::{Character, EngineError, asset};
 
 /// One mesh of `vertices` at `nodes` places.
@@ -47,6 +48,21 @@ fn nodes_may_share_a_mesh_but_not_fill_the_memory_with_it() {
         refused,
         Err(EngineError::TooManyVertices { node: 11, .. })
     ));
+}
+
+#[test]
+fn the_drivers_of_a_document_are_those_of_its_character() {
+    let mut document = asset::builtin::humanoid();
+    let chest = Breathe {
+        output: true,
+        ..Breathe::new(0)
+    };
+    document.drivers = vec![DriverSpec::new("breath", chest)];
+    let character = Character::from_document(&document, &BakeOptions::default()).unwrap();
+    assert_eq!(character.drivers().names(), ["breath"]);
+    document.drivers = vec![DriverSpec::new("breath", Breathe::new("nobody"))];
+    let refused = Character::from_document(&document, &BakeOptions::default());
+    assert!(matches!(refused, Err(EngineError::Driver(_))));
 }
 
 #[test]

@@ -39,6 +39,7 @@ mod drive;
 pub mod element;
 mod error;
 pub mod model;
+pub mod muscle;
 mod order;
 pub mod xpbd;
 

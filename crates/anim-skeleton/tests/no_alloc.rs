@@ -10,8 +10,11 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use anim_math::Vec3;
+use anim_skeleton::driver::{SpringBone, SpringCollider, SpringJoint, SpringShape, SpringTip};
 use anim_skeleton::{
-    BakeOptions, Clip, CrowdGlobals, CrowdPose, Globals, Layer, Mode, Skeleton, blend,
+    BakeOptions, Clip, CrowdGlobals, CrowdPose, DriverSpec, DriverState, Drivers, Globals, Layer,
+    Mode, Skeleton, blend,
 };
 use common::{human, motion};
 
@@ -38,13 +41,28 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn sampling_blending_and_globals_alone_and_in_crowds_allocate_nothing() {
+fn sampling_blending_springs_and_globals_alone_and_in_crowds_allocate_nothing() {
     let skeleton = Skeleton::new(human(20)).unwrap();
     let (clip, _) = Clip::bake(&motion(20, 1.0, 30.0), &skeleton, &BakeOptions::default()).unwrap();
     let mut poses = vec![skeleton.rest().clone(); 8];
     let mut globals = vec![Globals::new(&skeleton); 8];
     let mut crowd = CrowdPose::new(&skeleton);
     let mut matrices = CrowdGlobals::new(&skeleton);
+    let ball = SpringCollider {
+        joint: 0.into(),
+        shape: SpringShape::Ball {
+            center: Vec3::zeros(),
+            radius: 0.2,
+            inside: false,
+        },
+    };
+    let tail = SpringBone {
+        joints: (7..10).map(SpringJoint::new).collect(),
+        colliders: vec![ball],
+        ..SpringBone::new(SpringTip::Joint(10.into()))
+    };
+    let drivers = Drivers::new(&skeleton, vec![DriverSpec::new("tail", tail)]).unwrap();
+    let mut springs = DriverState::new(&drivers);
     let mut frame = |time: f32| {
         let (out, sampled) = poses.split_first_mut().unwrap();
         for (index, pose) in sampled.iter_mut().enumerate() {
@@ -59,6 +77,7 @@ fn sampling_blending_and_globals_alone_and_in_crowds_allocate_nothing() {
         let layers = [layer(&sampled[0], 0.5), layer(&sampled[1], 0.3)];
         blend(skeleton.rest(), &layers, out);
         skeleton.globals(out, &mut globals[0]);
+        drivers.evaluate(&skeleton, 0.01, &mut springs, out, &mut globals[0]);
         crowd.load(&poses);
         skeleton.crowd_globals_each(&crowd, &mut matrices, &mut globals);
     };

@@ -72,6 +72,7 @@ pub fn humanoid() -> Document {
         skins: vec![skin],
         clips,
         findings: Vec::new(),
+        drivers: Vec::new(),
     }
 }
 

@@ -72,6 +72,7 @@ fn chain(names: &[String], lengths: &[f32], radii: [f32; 2], bend: f32) -> Docum
         skins: vec![skin],
         clips: vec![bending(joint_count, bend)],
         findings: Vec::new(),
+        drivers: Vec::new(),
     }
 }
 

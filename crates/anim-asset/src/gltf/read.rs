@@ -7,7 +7,7 @@ use super::budget::Budget;
 use super::buffer::{self, View};
 use super::json::Json;
 use super::log::Log;
-use super::{animation, bounds, container, mesh, node, rig, skin, validate};
+use super::{animation, bounds, container, mesh, node, rig, skin, spring_bone, validate};
 use crate::{AssetError, Document};
 
 /// Reads a `.glb` or a `.gltf` file; which of the two is told by content.
@@ -70,8 +70,10 @@ pub fn read(
         skins,
         clips,
         findings: Vec::new(),
+        drivers: Vec::new(),
     };
     rig::check(&reader, &mut document);
+    document.drivers = spring_bone::drivers(&reader, &document)?;
     drop(reader);
     document.findings = log.finish();
     Ok(document)

@@ -125,6 +125,7 @@ pub(crate) fn everything() -> Document {
             location: "/nodes/3".to_owned(),
             message: "kept".to_owned(),
         }],
+        drivers: Vec::new(),
     }
 }
 

@@ -51,4 +51,10 @@ pub enum DriverError {
         /// Their names, the first one again at the end.
         drivers: Vec<String>,
     },
+    /// A chain with a joint that does not hang on the one before.
+    #[error("driver '{driver}': each joint must hang on the one before")]
+    NotBelow {
+        /// The driver's name.
+        driver: String,
+    },
 }

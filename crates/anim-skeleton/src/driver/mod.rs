@@ -1,11 +1,11 @@
 //! Drivers: joints that follow from other joints, after animation and IK have had their say.
 //!
-//! Twist and corrective joints keep a skin's volume, constraints tie props and eyes to what they belong to, breath, sway
-//! and jiggle bring life to a still pose. [`Drivers::new`] sorts a set by what each reads and writes and refuses a
+//! Twist and corrective joints keep a skin's volume, constraints tie props and eyes to what they belong to, breath, sway,
+//! jiggle and spring bones bring life to a still pose. [`Drivers::new`] sorts a set by what each reads and writes and refuses a
 //! cycle, so one pass in that order is exact and the order of the list does not matter, but for drivers that write the
 //! same channel of the same joint: those run as given, each on what the one before left.
 //!
-//! Constraints replace what a joint was posed as; correctives, breath, sway and jiggle are added to it, so the pose must
+//! Constraints replace what a joint was posed as; correctives, breath, sway, jiggle and spring bones are added to it, so the pose must
 //! be sampled anew each frame.
 //!
 //! ```
@@ -51,13 +51,16 @@ pub mod roll;
 pub mod scale;
 mod scene;
 pub mod spec;
+pub mod spring_bone;
+pub mod spring_collider;
+mod spring_motion;
 pub mod sway;
 pub mod twist;
 
 use anim_math::Affine;
 
 pub use aim::{Aim, Toward, Up};
-pub use breathe::Breathe;
+pub use breathe::{Breath, Breathe};
 pub use corrective::{Corrective, Effect};
 pub use error::DriverError;
 pub use jiggle::Jiggle;
@@ -69,6 +72,8 @@ pub use pole::Pole;
 pub use roll::Roll;
 pub use scale::Scale;
 pub use spec::{DriverKind, DriverSpec, JointRef, Source};
+pub use spring_bone::{SpringBone, SpringJoint, SpringTip};
+pub use spring_collider::{SpringCollider, SpringShape};
 pub use sway::Sway;
 pub use twist::{Share, Twist};
 
@@ -76,6 +81,7 @@ use jiggle::Spring;
 use order::Touched;
 use scene::{Rest, Scene};
 use spec::Binder;
+use spring_bone::Chain;
 
 use crate::{Globals, JointId, Pose, Skeleton};
 
@@ -105,8 +111,8 @@ impl Drivers {
     ///
     /// # Errors
     ///
-    /// [`DriverError::SameName`], [`DriverError::NoJoint`], [`DriverError::Empty`], [`DriverError::Axis`] and
-    /// [`DriverError::OutOfRange`] with the driver's name, [`DriverError::Cycle`] with the names of those that need each
+    /// [`DriverError::SameName`], [`DriverError::NoJoint`], [`DriverError::Empty`], [`DriverError::Axis`],
+    /// [`DriverError::OutOfRange`] and [`DriverError::NotBelow`] with the driver's name, [`DriverError::Cycle`] with the names of those that need each
     /// other.
     pub fn new(skeleton: &Skeleton, specs: Vec<DriverSpec>) -> Result<Self, DriverError> {
         let names: Vec<_> = specs.iter().map(|spec| spec.name.clone()).collect();
@@ -126,8 +132,8 @@ impl Drivers {
             };
             binder.require((0.0..=1.0).contains(&spec.weight), "weight")?;
             let kind = spec.kind.bind(&binder)?;
-            let is_output =
-                matches!(&kind, DriverKind::Corrective(c) if c.effect == Effect::Output);
+            let is_output = matches!(&kind, DriverKind::Corrective(c) if c.effect == Effect::Output)
+                || matches!(&kind, DriverKind::Breathe(breathe) if breathe.output);
             let output = is_output.then_some(outputs.len());
             outputs.extend(is_output.then_some(spec.name));
             bound.push(Bound {
@@ -185,6 +191,17 @@ impl Drivers {
         &state.outputs
     }
 
+    /// What their chains start with, in the order they were given.
+    fn chains(&self) -> Vec<Chain> {
+        let mut chains = vec![Chain::default(); self.len()];
+        for bound in &self.order {
+            if let DriverKind::SpringBone(spring) = &bound.kind {
+                chains[bound.given] = spring.chain();
+            }
+        }
+        chains
+    }
+
     /// Runs all drivers once: what they move is changed in `pose`, and everything below it in `globals`.
     ///
     /// * `dt`: seconds since the last evaluation; negative or not finite counts as 0. * `globals`: those of `pose`.
@@ -206,6 +223,7 @@ impl Drivers {
         assert_eq!(state.weights.len(), self.len(), "state of other drivers");
         let dt = if dt.is_finite() { dt.max(0.0) } else { 0.0 };
         state.time += f64::from(dt);
+        state.breath.advance(dt);
         for bound in &self.order {
             let weight = state.weights[bound.given];
             let mut output = 0.0;
@@ -218,12 +236,15 @@ impl Drivers {
                     weight: weight.min(1.0),
                     dt,
                     time: state.time,
+                    breath: state.breath,
                     world_from_model: state.world_from_model,
                     spring: &mut state.springs[bound.given],
+                    chain: &mut state.chains[bound.given],
                     output: &mut output,
                 });
             } else {
                 state.springs[bound.given] = None;
+                state.chains[bound.given].settle();
             }
             if let Some(place) = bound.output {
                 state.outputs[place] = output;
@@ -236,30 +257,36 @@ impl Drivers {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DriverState {
     /// D weights in the order the drivers were given, for fading them in and out; what is not above 0 is off, what is
-    /// above 1 counts as 1. A jiggle that was off starts anew.
+    /// above 1 counts as 1. Jiggles and spring bones that were off start anew.
     pub weights: Vec<f32>,
-    /// The clock of breath and sway, s.
+    /// The clock of sway, s.
     pub time: f64,
-    /// Where the character stands, for jiggle to feel its motion; the identity if it does not move.
+    /// The clock of breath, how fast that runs, and how deep breaths are.
+    pub breath: Breath,
+    /// Where the character stands, for jiggles and spring bones to feel its motion; the identity if it does not move.
     pub world_from_model: Affine,
     springs: Vec<Option<Spring>>,
+    chains: Vec<Chain>,
     outputs: Vec<f32>,
 }
 
 impl DriverState {
-    /// At time 0, with the weights of the specifications, jiggles at rest.
+    /// At time 0, with the weights of the specifications, jiggles and spring bones at rest.
     pub fn new(drivers: &Drivers) -> Self {
         Self {
             weights: drivers.weights.clone(),
             time: 0.0,
+            breath: Breath::default(),
             world_from_model: Affine::IDENTITY,
             springs: vec![None; drivers.len()],
+            chains: drivers.chains(),
             outputs: vec![0.0; drivers.outputs.len()],
         }
     }
 
-    /// Puts all jiggles to rest where the next evaluation finds them: call it after a cut.
+    /// Puts all jiggles and spring bones to rest where the next evaluation finds them: call it after a cut.
     pub fn settle(&mut self) {
         self.springs.fill(None);
+        self.chains.iter_mut().for_each(Chain::settle);
     }
 }

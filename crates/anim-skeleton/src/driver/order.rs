@@ -60,6 +60,13 @@ impl<'a> Touched<'a> {
         self.read_parent(joint);
     }
 
+    /// The joints above `joint` up to but not including `top`.
+    pub(super) fn read_between(&mut self, top: JointId, joint: JointId) {
+        for between in self.skeleton.ancestors(joint).take_while(|a| *a != top) {
+            self.reads.extend(PARTS.map(|part| channel(between, part)));
+        }
+    }
+
     /// The space `joint` is posed in.
     pub(super) fn read_parent(&mut self, joint: JointId) {
         if let Some(parent) = self.skeleton.parent(joint) {

@@ -7,8 +7,10 @@
 use anim_math::nalgebra::{Quaternion, Vector4};
 use anim_math::{Affine, Quat, Vec3, quat};
 
+use super::breathe::Breath;
 use super::jiggle::Spring;
 use super::spec::Source;
+use super::spring_bone::Chain;
 use crate::{Globals, JointId, Pose, Skeleton};
 
 /// The rest pose in model space.
@@ -38,6 +40,11 @@ impl Rest {
     pub(super) fn position(&self, joint: JointId) -> Vec3 {
         self.globals.get(joint).translation
     }
+
+    /// A point of a joint's own space, in model space.
+    pub(super) fn point(&self, joint: JointId, point: Vec3) -> Vec3 {
+        self.globals.get(joint).transform_point(point)
+    }
 }
 
 /// Everything one driver may look at and change.
@@ -53,9 +60,11 @@ pub(super) struct Scene<'a> {
     pub(super) dt: f32,
     /// Seconds since the state was made.
     pub(super) time: f64,
+    pub(super) breath: Breath,
     pub(super) world_from_model: Affine,
     /// What the driver keeps from frame to frame.
     pub(super) spring: &'a mut Option<Spring>,
+    pub(super) chain: &'a mut Chain,
     /// What it says besides moving joints.
     pub(super) output: &'a mut f32,
 }

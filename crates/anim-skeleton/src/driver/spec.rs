@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 use super::order::Touched;
 use super::scene::Scene;
 use super::{
-    Aim, Breathe, Corrective, DriverError, Jiggle, Orient, Parent, Point, Pole, Roll, Scale, Sway,
-    Twist,
+    Aim, Breathe, Corrective, DriverError, Jiggle, Orient, Parent, Point, Pole, Roll, Scale,
+    SpringBone, Sway, Twist,
 };
 use crate::{JointId, Skeleton};
 
@@ -176,6 +176,8 @@ kinds! {
     Sway,
     /// Lags behind like a weight on a spring.
     Jiggle,
+    /// Swings as a chain, like hair.
+    SpringBone,
 }
 
 /// What binding one driver needs to know.

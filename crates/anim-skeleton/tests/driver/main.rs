@@ -12,6 +12,7 @@ mod motion;
 mod order;
 mod random;
 mod shaping;
+mod spring_bone;
 mod vrm;
 
 use anim_math::{Transform, Vec3, quat};

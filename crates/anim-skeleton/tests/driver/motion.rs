@@ -25,11 +25,11 @@ fn play(rig: &mut Rig, frames: u32, dt: f32) {
 #[test]
 fn breath_is_a_raised_cosine_at_any_frame_rate() {
     let breathe = Breathe {
-        joint: "joint".into(),
         rate: 0.3,
         phase: 0.1,
         scale: Vec3::new(1.2, 1.0, 0.9),
         turn: Vec3::new(0.0, 0.4, 0.0),
+        ..Breathe::new("joint")
     };
     for rate in RATES {
         let mut rig = Rig::one(root(), breathe.clone());
@@ -44,18 +44,70 @@ fn breath_is_a_raised_cosine_at_any_frame_rate() {
 
 #[test]
 fn breath_is_smooth_after_a_day() {
-    let breathe = Breathe {
-        joint: "joint".to_owned(),
-        rate: 0.25,
-        phase: 0.0,
-        scale: Vec3::repeat(1.0),
-        turn: Vec3::zeros(),
-    };
+    let breathe = Breathe::new("joint");
     let day = 86_400.0;
     for frame in 0..100 {
         let time = f64::from(frame) / 60.0;
         let difference = breathe.depth(time) - breathe.depth(day + time);
         assert!(difference.abs() < 1e-6);
+    }
+}
+
+#[test]
+fn in_out_and_pause_take_their_parts_and_nothing_jerks() {
+    let breathe = Breathe {
+        inhale: 0.3,
+        pause: 0.2,
+        phase: 0.7,
+        ..Breathe::new("joint")
+    };
+    // Four seconds a breath, of which 1.2 s have passed: the last of them in the pause.
+    let depth = |t: f64| breathe.depth(1.2 + t);
+    for (t, expected) in [
+        (0.0, 0.0),
+        (0.6, 0.5),
+        (1.2, 1.0),
+        (2.2, 0.5),
+        (3.2, 0.0),
+        (3.7, 0.0),
+    ] {
+        assert!((depth(t) - expected).abs() < 1e-6, "{t}: {}", depth(t));
+    }
+    let step = 1e-3;
+    for index in 0..4000 {
+        let t = f64::from(index) * step;
+        let bend = depth(t + step) - 2.0 * depth(t) + depth(t - step);
+        // Half cosines bend by at most ½ (π / duration)², the shortest being 1.2 s; rounding is 2⁻²³ of 4.
+        assert!(bend.abs() < 0.5 * (PI / 1.2).powi(2) * 1.1e-6 + 1e-6, "{t}");
+    }
+}
+
+#[test]
+fn breath_goes_on_from_where_it_is_when_the_pace_changes() {
+    let breathe = Breathe {
+        turn: Vec3::x(),
+        output: true,
+        ..Breathe::new("joint")
+    };
+    for rate in RATES {
+        let mut rig = Rig::one(root(), breathe.clone());
+        let dt = 1.0 / rate as f32;
+        let mut before = 0.0;
+        for index in 0..4 * rate {
+            rig.state.breath.pace = if index < 2 * rate { 1.0 } else { 3.0 };
+            play(&mut rig, 1, dt);
+            let depth = rig.turned("joint").x;
+            // At most π · rate · pace a second.
+            assert!((depth - before).abs() < PI * 0.25 * 3.0 * dt + 1e-5);
+            assert!((rig.drivers.outputs(&rig.state)[0] - depth).abs() < 1e-6);
+            before = depth;
+        }
+        // Two seconds at a quarter and two at three quarters of a breath a second: all is out.
+        assert!(before.abs() < 1e-6, "{before}");
+        rig.state.breath.depth = 0.5;
+        rig.state.breath.pace = 1.0;
+        play(&mut rig, 2 * rate, dt);
+        assert!((rig.turned("joint").x - 0.5).abs() < 1e-5);
     }
 }
 

@@ -3,6 +3,7 @@
 use anim_math::{Transform, Vec3};
 use anim_skeleton::driver::{
     Aim, Breathe, DriverError, DriverSpec, Drivers, JointRef, Orient, Parent, Point, Source, Space,
+    SpringBone, SpringJoint, SpringTip,
 };
 use anim_skeleton::{JointSpec, Skeleton};
 
@@ -197,14 +198,17 @@ fn no_drivers_do_nothing() {
 #[test]
 fn specifications_survive_text_and_bytes() {
     let breathe = Breathe {
-        joint: 3.into(),
         rate: 0.3,
-        phase: 0.0,
-        scale: Vec3::repeat(1.0),
         turn: Vec3::x(),
+        ..Breathe::new(3)
+    };
+    let tail = SpringBone {
+        joints: vec![SpringJoint::new("a")],
+        ..SpringBone::new(SpringTip::Joint("b".into()))
     };
     let mut specs = follows(&[("a", "b"), ("c", "d")]);
     specs.push(DriverSpec::new("breath", breathe));
+    specs.push(DriverSpec::new("tail", tail));
     let text = serde_json::to_string(&specs).unwrap();
     assert_eq!(
         serde_json::from_str::<Vec<DriverSpec>>(&text).unwrap(),

@@ -4,8 +4,8 @@ use anim_curves::{Interpolation, Key, Track};
 use anim_math::{Transform, Vec3, quat};
 use anim_skeleton::driver::{
     Aim, Breathe, Corrective, DriverError, DriverKind, DriverSpec, Effect, Jiggle, JointRef,
-    Measure, Orient, Parent, Point, Pole, Roll, Scale, Share, Source, Space, Sway, Toward, Twist,
-    Up,
+    Measure, Orient, Parent, Point, Pole, Roll, Scale, Share, Source, Space, SpringBone,
+    SpringCollider, SpringJoint, SpringShape, SpringTip, Sway, Toward, Twist, Up,
 };
 use anim_skeleton::{Pose, Skeleton};
 use proptest::prelude::*;
@@ -154,7 +154,7 @@ impl Draw {
 
     fn kind(&mut self) -> DriverKind {
         let joint = self.joint();
-        match self.random.below(8) {
+        match self.random.below(9) {
             0 => Twist {
                 source: joint,
                 axis: self.random.vector(),
@@ -168,11 +168,12 @@ impl Draw {
             .into(),
             1 => self.corrective().into(),
             2 => Breathe {
-                joint,
                 rate: self.positive(),
                 phase: self.random.signed(),
                 scale: self.random.vector(),
                 turn: self.random.vector(),
+                output: self.flag(),
+                ..Breathe::new(joint)
             }
             .into(),
             3 => Sway {
@@ -193,7 +194,44 @@ impl Draw {
                 ..Jiggle::new(joint, self.random.vector())
             }
             .into(),
+            5 => self.spring_bone(joint).into(),
             _ => self.constraint(joint),
+        }
+    }
+
+    fn spring_bone(&mut self, joint: JointRef) -> SpringBone {
+        let shape = match self.random.below(3) {
+            0 => SpringShape::Ball {
+                center: self.random.vector(),
+                radius: self.positive(),
+                inside: self.flag(),
+            },
+            1 => SpringShape::Capsule {
+                ends: [self.random.vector(), self.random.vector()],
+                radius: self.positive(),
+                inside: self.flag(),
+            },
+            _ => SpringShape::Plane {
+                point: self.random.vector(),
+                normal: self.random.vector(),
+            },
+        };
+        let collider = SpringCollider {
+            joint: self.joint(),
+            shape,
+        };
+        SpringBone {
+            joints: vec![SpringJoint {
+                stiffness: self.positive() * 10.0,
+                gravity: self.random.vector(),
+                drag: self.random.signed().abs(),
+                hit_radius: self.positive(),
+                ..SpringJoint::new(joint)
+            }],
+            colliders: if self.flag() { vec![collider] } else { vec![] },
+            center: self.flag().then(|| self.joint()),
+            teleport: self.flag().then(|| self.positive()),
+            ..SpringBone::new(SpringTip::Offset(self.random.vector()))
         }
     }
 
