@@ -50,4 +50,12 @@ pub enum GeomError {
         /// Cells along x, y and z.
         size: [u64; 3],
     },
+    /// A quantity is NaN or outside its range.
+    #[error("{what}: {value} is out of range")]
+    OutOfRange {
+        /// The quantity.
+        what: &'static str,
+        /// What it was.
+        value: f32,
+    },
 }

@@ -14,8 +14,10 @@
 pub mod chunks;
 pub mod closest;
 pub mod components;
+pub mod distance_field;
 mod error;
 pub mod geodesic;
+pub mod height_field;
 mod intrinsic;
 pub mod laplacian;
 pub mod mesh;
@@ -33,7 +35,9 @@ pub mod voxel;
 pub mod winding;
 
 pub use components::Components;
+pub use distance_field::DistanceField;
 pub use error::GeomError;
+pub use height_field::HeightField;
 pub use laplacian::{Laplacian, LaplacianEdge};
 pub use mesh::{Mesh, Vertices};
 pub use mesh_bvh::{MeshBvh, MeshHit, MeshPoint};
