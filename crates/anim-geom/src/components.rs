@@ -77,7 +77,8 @@ impl Components {
     }
 }
 
-fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
+/// The root of a disjoint set, whose parents are never above their children; shortens the way to it.
+pub(crate) fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
     while parents[vertex as usize] != vertex {
         let grandparent = parents[parents[vertex as usize] as usize];
         parents[vertex as usize] = grandparent;

@@ -57,5 +57,12 @@ pub enum GeomError {
         count: usize,
         /// The most that the caller allows.
         limit: usize,
+    /// A quantity is NaN or outside its range.
+    #[error("{what}: {value} is out of range")]
+    OutOfRange {
+        /// The quantity.
+        what: &'static str,
+        /// What it was.
+        value: f32,
     },
 }

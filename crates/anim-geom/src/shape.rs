@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use anim_math::{Affine, Mat3, Vec3};
 
-use crate::MeshBvh;
+use crate::{DistanceField, HeightField, MeshBvh};
 
 /// A shape in its own space.
 #[derive(Clone, Debug)]
@@ -43,6 +43,10 @@ pub enum Shape {
     },
     /// A triangle mesh: solid if it is closed, otherwise a sheet with a front and a back.
     Mesh(Arc<MeshBvh>),
+    /// A solid by its distances on a grid.
+    Field(Arc<DistanceField>),
+    /// Ground: solid below its surface.
+    HeightField(Arc<HeightField>),
 }
 
 /// A shape in the world.
@@ -175,6 +179,22 @@ impl Placed<'_> {
                     normal: self.rotation * nearest.normal,
                 }
             }
+            Shape::Field(field) => {
+                let (distance, gradient) = field.sample(self.local(point));
+                let normal = gradient.try_normalize(1.0e-6).unwrap_or(Vec3::y());
+                Contact {
+                    distance: distance * self.scale,
+                    normal: self.rotation * normal,
+                }
+            }
+            Shape::HeightField(ground) => {
+                let limit = max_distance / self.scale;
+                let nearest = ground.nearest_within(self.local(point), limit)?;
+                Contact {
+                    distance: nearest.distance * self.scale,
+                    normal: self.rotation * nearest.normal,
+                }
+            }
         };
         // A point that is not finite has a distance that is not; a limit of ±∞ must not let it pass.
         (contact.distance <= max_distance && contact.distance.is_finite()).then_some(contact)
@@ -200,6 +220,14 @@ impl Placed<'_> {
             } => ray_capsule(origin, direction, *radius, half_length.max(0.0))?,
             Shape::Mesh(mesh) => {
                 let hit = mesh.ray(origin, direction, max_distance / self.scale)?;
+                (hit.distance, hit.normal)
+            }
+            Shape::Field(field) => {
+                let hit = field.ray(origin, direction, max_distance / self.scale)?;
+                (hit.distance, hit.normal)
+            }
+            Shape::HeightField(ground) => {
+                let hit = ground.ray(origin, direction, max_distance / self.scale)?;
                 (hit.distance, hit.normal)
             }
         };

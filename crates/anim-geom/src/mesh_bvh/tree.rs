@@ -78,33 +78,16 @@ impl Tree {
 
     /// The squared distance from `point` to a node's box, 0 inside.
     #[inline]
-    pub(super) fn distance_squared(&self, node: usize, point: Vec3) -> f32 {
+    pub(crate) fn distance_squared(&self, node: usize, point: Vec3) -> f32 {
         let Node { low, high, .. } = &self.nodes[node];
-        (low - point)
-            .sup(&(point - high))
-            .sup(&Vec3::zeros())
-            .norm_squared()
+        box_distance_squared([low, high], point)
     }
 
     /// Where a ray enters a node's box, metres, or `None` if it misses it.
     #[inline]
     pub(super) fn entry(&self, node: usize, ray: &Ray) -> Option<f32> {
         let Node { low, high, .. } = &self.nodes[node];
-        let (mut enter, mut leave) = (0.0f32, f32::INFINITY);
-        for axis in 0..3 {
-            if ray.direction[axis] == 0.0 {
-                if ray.origin[axis] < low[axis] || ray.origin[axis] > high[axis] {
-                    return None;
-                }
-                continue;
-            }
-            let a = (low[axis] - ray.origin[axis]) * ray.inverse[axis];
-            let b = (high[axis] - ray.origin[axis]) * ray.inverse[axis];
-            enter = enter.max(a.min(b));
-            leave = leave.min(a.max(b));
-        }
-        // Each bound is off by at most three roundings; widening both sides keeps flat boxes and shared faces tight.
-        (enter <= leave * (1.0 + 8.0 * f32::EPSILON)).then_some(enter * (1.0 - 8.0 * f32::EPSILON))
+        ray.enters([low, high])
     }
 
     fn flatten(
@@ -161,6 +144,15 @@ impl Tree {
     }
 }
 
+/// The squared distance from a point to a box, 0 inside.
+#[inline]
+pub(crate) fn box_distance_squared([low, high]: [&Vec3; 2], point: Vec3) -> f32 {
+    (low - point)
+        .sup(&(point - high))
+        .sup(&Vec3::zeros())
+        .norm_squared()
+}
+
 /// What the crate bvh asks of a shape.
 struct Bounds {
     bounds: Aabb<f32, 3>,
@@ -195,7 +187,7 @@ impl BHShape<f32, 3> for Bounds {
 }
 
 /// A ray with what its tests reuse.
-pub(super) struct Ray {
+pub(crate) struct Ray {
     origin: Vec3,
     /// Unit length.
     direction: Vec3,
@@ -208,7 +200,7 @@ pub(super) struct Ray {
 
 impl Ray {
     /// `None` if the direction is zero or anything is not finite.
-    pub(super) fn new(origin: Vec3, direction: Vec3) -> Option<Self> {
+    pub(crate) fn new(origin: Vec3, direction: Vec3) -> Option<Self> {
         let largest = direction.amax();
         // Scaling first keeps the length of tiny and of huge directions.
         let direction = (direction / largest).try_normalize(0.5)?;
@@ -230,9 +222,29 @@ impl Ray {
         })
     }
 
+    /// Where it enters a box, metres, or `None` if it misses it.
+    #[inline]
+    pub(crate) fn enters(&self, [low, high]: [&Vec3; 2]) -> Option<f32> {
+        let (mut enter, mut leave) = (0.0f32, f32::INFINITY);
+        for axis in 0..3 {
+            if self.direction[axis] == 0.0 {
+                if self.origin[axis] < low[axis] || self.origin[axis] > high[axis] {
+                    return None;
+                }
+                continue;
+            }
+            let a = (low[axis] - self.origin[axis]) * self.inverse[axis];
+            let b = (high[axis] - self.origin[axis]) * self.inverse[axis];
+            enter = enter.max(a.min(b));
+            leave = leave.min(a.max(b));
+        }
+        // Each bound is off by at most three roundings; widening both sides keeps flat boxes and shared faces tight.
+        (enter <= leave * (1.0 + 8.0 * f32::EPSILON)).then_some(enter * (1.0 - 8.0 * f32::EPSILON))
+    }
+
     /// Where the ray meets a triangle from either side: metres and barycentric weights.
     #[inline]
-    pub(super) fn triangle(&self, corners: [Vec3; 3]) -> Option<(f32, [f32; 3])> {
+    pub(crate) fn triangle(&self, corners: [Vec3; 3]) -> Option<(f32, [f32; 3])> {
         let [x, y, z] = self.axes;
         let relative = corners.map(|corner| corner - self.origin);
         let sheared = relative.map(|r| [r[x] - self.shear.x * r[z], r[y] - self.shear.y * r[z]]);

@@ -68,7 +68,7 @@ pub fn lattice(cells: [u32; 3], size: Vec3, split: Split) -> TetMesh {
     TetMesh { positions, tets }
 }
 
-fn right_handed([a, b, c, d]: [u32; 4], positions: &[Vec3]) -> [u32; 4] {
+pub(super) fn right_handed([a, b, c, d]: [u32; 4], positions: &[Vec3]) -> [u32; 4] {
     let [p, q, r, s] = [a, b, c, d].map(|v| positions[v as usize]);
     if (q - p).dot(&(r - p).cross(&(s - p))) < 0.0 {
         [a, b, d, c]

@@ -1,7 +1,7 @@
 //! Tetrahedral meshes: the solids that are simulated inside surfaces.
 //!
 //! A [`TetMesh`] is positions and right-handed tetrahedra. [`lattice()`] fills a box, which is what known answers are
-//! stated for.
+//! stated for; [`stuff()`] fills any surface; an [`Embedding`] then carries the surface along with the solid.
 //!
 //! ```
 //! use anim_geom::tet::{Split, lattice};
@@ -13,12 +13,18 @@
 //! assert_eq!(bar.surface().len(), 84);
 //! ```
 
+mod embedding;
 mod lattice;
+mod manifold;
+mod stencil;
+mod stuffing;
 
 use anim_math::Vec3;
 use serde::{Deserialize, Serialize};
 
+pub use embedding::Embedding;
 pub use lattice::{Split, lattice};
+pub use stuffing::{StuffOptions, stuff};
 
 /// Tetrahedra that share corners.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,7 +36,7 @@ pub struct TetMesh {
 }
 
 /// The faces of a right-handed tetrahedron, counter-clockwise from outside; face i is opposite corner i.
-const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
+pub(crate) const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 impl TetMesh {
     /// The sum of the signed volumes, m³.
@@ -46,18 +52,30 @@ impl TetMesh {
         })
     }
 
+    /// The six angles between the faces of each tetrahedron, rad: at the edges 01, 02, 03, 12, 13, 23.
+    pub fn dihedral_angles(&self) -> impl Iterator<Item = [f64; 6]> {
+        self.tets.iter().map(|tet| {
+            let corners = tet.map(|v| self.positions[v as usize].cast::<f64>());
+            [
+                [0, 1, 2, 3],
+                [0, 2, 1, 3],
+                [0, 3, 1, 2],
+                [1, 2, 0, 3],
+                [1, 3, 0, 2],
+                [2, 3, 0, 1],
+            ]
+            .map(|edge| {
+                let [a, b, c, d] = edge.map(|corner: usize| corners[corner]);
+                let (left, right) = ((b - a).cross(&(c - a)), (b - a).cross(&(d - a)));
+                libm::atan2(left.cross(&right).norm(), left.dot(&right))
+            })
+        })
+    }
+
     /// The faces that belong to one tetrahedron only, counter-clockwise from outside, in the order of the tetrahedra.
     /// O(T log T).
     pub fn surface(&self) -> Vec<[u32; 3]> {
-        let mut faces: Vec<([u32; 3], u32)> = Vec::with_capacity(self.tets.len() * 4);
-        for (index, tet) in self.tets.iter().enumerate() {
-            for (side, face) in FACES.iter().enumerate() {
-                let mut key = face.map(|corner| tet[corner]);
-                key.sort_unstable();
-                faces.push((key, (index * 4 + side) as u32));
-            }
-        }
-        faces.sort_unstable();
+        let faces = self.sorted_faces();
         let mut outer: Vec<u32> = faces
             .chunk_by(|a, b| a.0 == b.0)
             .filter(|same| same.len() == 1)
@@ -71,6 +89,21 @@ impl TetMesh {
                 FACES[face as usize % 4].map(|corner| tet[corner])
             })
             .collect()
+    }
+
+    /// Every face as its vertices in ascending order and 4 · tetrahedron + side, sorted, so that shared ones are
+    /// neighbours.
+    fn sorted_faces(&self) -> Vec<([u32; 3], u32)> {
+        let mut faces: Vec<([u32; 3], u32)> = Vec::with_capacity(self.tets.len() * 4);
+        for (index, tet) in self.tets.iter().enumerate() {
+            for (side, face) in FACES.iter().enumerate() {
+                let mut key = face.map(|corner| tet[corner]);
+                key.sort_unstable();
+                faces.push((key, (index * 4 + side) as u32));
+            }
+        }
+        faces.sort_unstable();
+        faces
     }
 }
 
