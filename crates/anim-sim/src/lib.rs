@@ -38,6 +38,7 @@ mod coloring;
 mod drive;
 pub mod element;
 mod error;
+pub mod hair;
 pub mod model;
 mod order;
 pub mod xpbd;
