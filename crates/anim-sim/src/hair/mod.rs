@@ -28,12 +28,17 @@
 mod algebra;
 mod contact;
 mod groom;
+mod guide;
+mod lod;
 mod model;
 mod rod;
 mod solver;
 mod spec;
+pub mod style;
 mod volume;
 
+pub use guide::Followers;
+pub use lod::{HairLevel, HairLod, HairLodSolver, HairLodSpec, HairLodState};
 pub use model::{Hair, HairState};
 pub use solver::{HairDrive, HairSolver};
 pub use spec::{HairMaterial, HairSpec, HairVolume};
