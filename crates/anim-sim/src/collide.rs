@@ -124,6 +124,21 @@ impl Obstacle<'_> {
         self.placed.contact_within(center, limit).is_some()
     }
 
+    /// Signed distance of a point from the surface at the end of the substep, m; `max_distance` if it is not less.
+    pub(crate) fn distance(&self, point: Vec3, max_distance: f32) -> f32 {
+        let contact = self.placed.contact_within(point, max_distance);
+        contact.map_or(max_distance, |contact| contact.distance)
+    }
+
+    /// Where a point that is fixed to the collider goes in the substep.
+    pub(crate) fn carried(&self, point: Vec3) -> Vec3 {
+        if self.collider.rests {
+            point
+        } else {
+            self.collider.carry.transform_point(point)
+        }
+    }
+
     /// Where a particle that wants to be at `position` ends up, or `None` if nothing stops it.
     ///
     /// * `previous`: where it was at the beginning of the substep. * `thickness`: its distance from the surface, metres.
@@ -134,11 +149,7 @@ impl Obstacle<'_> {
         position: Vec3,
         thickness: f32,
     ) -> Option<Resolved> {
-        let carried = if self.collider.rests {
-            previous
-        } else {
-            self.collider.carry.transform_point(previous)
-        };
+        let carried = self.carried(previous);
         let path = position - carried;
         let length = path.norm();
         let reach = length + thickness.max(MESH_DEPTH);

@@ -38,6 +38,7 @@ mod coloring;
 mod drive;
 pub mod element;
 mod error;
+pub mod hair;
 pub mod model;
 pub mod muscle;
 mod order;
