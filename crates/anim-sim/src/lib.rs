@@ -37,13 +37,18 @@ mod collide;
 mod coloring;
 mod drive;
 pub mod element;
+#[allow(dead_code, reason = "whole gradients are for solvers behind `solve`")]
+mod energy;
 mod error;
+mod inertia;
 pub mod model;
 mod order;
+pub mod vbd;
 pub mod xpbd;
 
 pub use drive::{Drive, Outcome, Solver};
 pub use element::{Link, SelfContact, Tether};
 pub use error::SimError;
 pub use model::{Model, ModelSpec, State};
+pub use vbd::{Vbd, VbdOptions};
 pub use xpbd::Xpbd;
