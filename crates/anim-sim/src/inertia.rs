@@ -45,7 +45,7 @@ pub(crate) struct Inertia {
     place_of_vertex: Vec<u32>,
     colliders: Vec<MovingCollider>,
     /// A point near the body, where f32 is finest: contacts are found in f32.
-    origin: Vec3,
+    pub(crate) origin: Vec3,
 }
 
 impl Inertia {

@@ -40,15 +40,21 @@ pub mod element;
 #[allow(dead_code, reason = "whole gradients are for solvers behind `solve`")]
 mod energy;
 mod error;
+pub mod fem;
+pub mod implicit;
 mod inertia;
 pub mod model;
 mod order;
+pub mod quasi_static;
+pub mod soft;
 pub mod vbd;
 pub mod xpbd;
 
 pub use drive::{Drive, Outcome, Solver};
 pub use element::{Link, SelfContact, Tether};
 pub use error::SimError;
+pub use implicit::{Implicit, ImplicitOptions, Integrator};
 pub use model::{Model, ModelSpec, State};
+pub use quasi_static::{Equilibrium, QuasiStaticOptions};
 pub use vbd::{Vbd, VbdOptions};
 pub use xpbd::Xpbd;

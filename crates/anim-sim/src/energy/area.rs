@@ -10,7 +10,7 @@ pub(crate) struct AreaSpring {
     corners: [u32; 3],
     rest_area: f64,
     /// N/m³.
-    stiffness: f64,
+    pub(crate) stiffness: f64,
 }
 
 impl AreaSpring {
@@ -24,7 +24,7 @@ impl AreaSpring {
 
     /// A − rest, and the gradient of the area; `None` without area, where it has no gradient.
     #[inline]
-    fn deviation(&self, x: &[Vec3d; 3]) -> Option<(f64, [Vec3d; 3])> {
+    pub(crate) fn deviation(&self, x: &[Vec3d; 3]) -> Option<(f64, [Vec3d; 3])> {
         let double = (x[1] - x[0]).cross(&(x[2] - x[0]));
         let length = double.norm();
         if length == 0.0 {

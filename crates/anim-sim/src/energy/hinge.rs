@@ -12,7 +12,7 @@ pub(crate) struct DihedralSpring {
     corners: [u32; 4],
     rest_angle: f64,
     /// N·m/rad.
-    stiffness: f64,
+    pub(crate) stiffness: f64,
     /// Of the angle at rest, by corner, signed: what the angle changes when a corner moves across the surface, 1/m.
     slopes: [f64; 4],
 }
@@ -34,7 +34,7 @@ impl DihedralSpring {
 
     /// θ − rest, the short way round, and its gradient.
     #[inline]
-    fn deviation(&self, x: &[Vec3d; 4]) -> Option<(f64, [Vec3d; 4])> {
+    pub(crate) fn deviation(&self, x: &[Vec3d; 4]) -> Option<(f64, [Vec3d; 4])> {
         let (angle, gradient) = angle(x)?;
         let mut deviation = angle - self.rest_angle;
         if deviation > PI {

@@ -11,9 +11,9 @@ use crate::inertia::Vec3d;
 pub(crate) struct WovenTriangle {
     corners: [u32; 3],
     /// By corner: what the deformation gradient takes of its position along warp and weft, 1/m.
-    shape: [[f64; 2]; 3],
+    pub(crate) shape: [[f64; 2]; 3],
     /// Along warp, weft and in shear, times the area at rest: N·m.
-    stiffness: [f64; 3],
+    pub(crate) stiffness: [f64; 3],
 }
 
 impl WovenTriangle {
@@ -35,7 +35,7 @@ impl WovenTriangle {
 
     /// The columns of F, and the derivatives of the energy by E₀₀, E₁₁ and 2E₀₁.
     #[inline]
-    fn stress(&self, x: &[Vec3d; 3]) -> (f64, [Vec3d; 2], [f64; 3]) {
+    pub(crate) fn stress(&self, x: &[Vec3d; 3]) -> (f64, [Vec3d; 2], [f64; 3]) {
         let [a, b, c] = &self.shape;
         let warp = x[0] * a[0] + x[1] * b[0] + x[2] * c[0];
         let weft = x[0] * a[1] + x[1] * b[1] + x[2] * c[1];

@@ -11,6 +11,8 @@ pub(crate) mod membrane;
 pub(crate) mod spring;
 pub(crate) mod tet;
 
+use anim_math::nalgebra;
+
 use crate::inertia::Vec3d;
 
 /// Rigid elements are as stiff as this compliance makes them, in the units of each: a rigid link is a spring of
@@ -57,6 +59,13 @@ impl Local {
             gradient: offset * stiffness,
             hessian: [stiffness, stiffness, stiffness, 0.0, 0.0, 0.0],
         }
+    }
+
+    /// The Hessian so far, N/m.
+    #[inline]
+    pub(crate) fn hessian(&self) -> nalgebra::Matrix3<f64> {
+        let [xx, yy, zz, xy, xz, yz] = self.hessian;
+        nalgebra::Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz)
     }
 
     /// Adds stiffness · 1 to the Hessian.
