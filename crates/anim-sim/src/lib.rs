@@ -37,12 +37,17 @@ mod collide;
 mod coloring;
 mod drive;
 pub mod element;
-#[allow(dead_code, reason = "whole gradients are for solvers behind `solve`")]
+#[cfg_attr(
+    not(feature = "solve"),
+    allow(dead_code, reason = "whole gradients are for solvers behind `solve`")
+)]
 mod energy;
 mod error;
 mod inertia;
 pub mod model;
 mod order;
+#[cfg(feature = "solve")]
+pub mod projective;
 pub mod vbd;
 pub mod xpbd;
 
@@ -50,5 +55,7 @@ pub use drive::{Drive, Outcome, Solver};
 pub use element::{Link, SelfContact, Tether};
 pub use error::SimError;
 pub use model::{Model, ModelSpec, State};
+#[cfg(feature = "solve")]
+pub use projective::{Projective, ProjectiveOptions};
 pub use vbd::{Vbd, VbdOptions};
 pub use xpbd::Xpbd;
