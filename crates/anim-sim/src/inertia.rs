@@ -34,6 +34,8 @@ pub(crate) struct Inertia {
     pub(crate) velocities: Vec<Vec3d>,
     /// P, of gravity and loads, m/s².
     pub(crate) accelerations: Vec<Vec3d>,
+    /// P, how each accelerated in the last substep, m/s².
+    last_accelerations: Vec<Vec3d>,
     /// P: unit normal, and the share of the air's speed across the surface that is taken in a substep.
     air: Vec<(Vec3d, f64)>,
     /// P, 1/s: see [`Model::drag_rates`].
@@ -71,6 +73,7 @@ impl Inertia {
             targets: zeros.clone(),
             positions: zeros.clone(),
             velocities: zeros.clone(),
+            last_accelerations: zeros.clone(),
             accelerations: zeros,
             air: vec![(Vec3d::zeros(), 0.0); count],
             drag_rates: vertex_of_place.iter().map(drag_rate).collect(),
@@ -182,11 +185,34 @@ impl Inertia {
         self.positions.copy_from_slice(&self.targets);
     }
 
+    /// Puts the positions where the particles would be if they accelerated as in the last substep along what pulls on
+    /// them, but no more than that: what hangs or lies still begins at rest, what falls begins in free fall.
+    ///
+    /// Source: Chen, Liu, Yang, Yuksel, "Vertex block descent", SIGGRAPH 2024, section 3.7.
+    pub(crate) fn guess(&mut self) {
+        let squared_h = self.h * self.h;
+        for (place, position) in self.positions.iter_mut().enumerate() {
+            let pull = self.accelerations[place];
+            let squared = pull.norm_squared();
+            if self.masses[place].is_infinite() || squared == 0.0 {
+                continue;
+            }
+            let share = self.last_accelerations[place].dot(&pull) / squared;
+            *position -= pull * ((1.0 - share.clamp(0.0, 1.0)) * squared_h);
+        }
+    }
+
     /// Ends substep `index`, counted from 0: takes the positions out of the colliders and finds the velocities.
     pub(crate) fn end(&mut self, model: &Model, index: u32) {
         let alpha = (index + 1) as f32 / self.substeps as f32;
         for collider in &mut self.colliders {
             collider.advance(alpha);
+        }
+        let squared_h = self.h * self.h;
+        for (place, last) in self.last_accelerations.iter_mut().enumerate() {
+            // targets = start + hv + h²a, so what they lack is h² times what the elements gave.
+            let by_elements = (self.positions[place] - self.targets[place]) / squared_h;
+            *last = self.accelerations[place] + by_elements;
         }
         let (thickness, masses) = (model.spec().thickness, &self.masses);
         for obstacle in self.colliders.iter().filter_map(MovingCollider::obstacle) {

@@ -37,7 +37,10 @@ mod collide;
 mod coloring;
 mod drive;
 pub mod element;
-#[allow(dead_code, reason = "whole gradients are for solvers behind `solve`")]
+#[cfg_attr(
+    not(feature = "solve"),
+    allow(dead_code, reason = "whole gradients are for solvers behind `solve`")
+)]
 mod energy;
 mod error;
 pub mod fem;
@@ -47,6 +50,8 @@ pub mod model;
 mod order;
 pub mod quasi_static;
 pub mod soft;
+#[cfg(feature = "solve")]
+pub mod projective;
 pub mod vbd;
 pub mod xpbd;
 
@@ -56,5 +61,7 @@ pub use error::SimError;
 pub use implicit::{Implicit, ImplicitOptions, Integrator};
 pub use model::{Model, ModelSpec, State};
 pub use quasi_static::{Equilibrium, QuasiStaticOptions};
+#[cfg(feature = "solve")]
+pub use projective::{Projective, ProjectiveOptions};
 pub use vbd::{Vbd, VbdOptions};
 pub use xpbd::Xpbd;

@@ -14,6 +14,47 @@ pub(crate) mod tet;
 use anim_math::nalgebra;
 
 use crate::inertia::Vec3d;
+use crate::model::ModelSpec;
+use area::AreaSpring;
+use flex::QuadraticBend;
+use hinge::DihedralSpring;
+use membrane::WovenTriangle;
+use spring::Spring;
+use tet::NeoHookeanTet;
+
+/// The elements of a model that have an energy, without its tethers; corners are vertices.
+#[derive(Clone, Debug)]
+pub(crate) struct Elements {
+    pub(crate) springs: Vec<Spring>,
+    pub(crate) flexes: Vec<QuadraticBend>,
+    pub(crate) hinges: Vec<DihedralSpring>,
+    pub(crate) areas: Vec<AreaSpring>,
+    pub(crate) membranes: Vec<WovenTriangle>,
+    pub(crate) tets: Vec<NeoHookeanTet>,
+}
+
+impl Elements {
+    /// Those of infinite compliance hold nothing and are left out.
+    pub(crate) fn new(spec: &ModelSpec) -> Self {
+        let rest = &spec.positions;
+        let links = spec.links.iter().filter(|l| l.compliance.is_finite());
+        let hinges = spec.hinges.iter().filter(|h| h.compliance.is_finite());
+        let areas = spec.areas.iter().filter(|a| a.compliance.is_finite());
+        let flexes = spec.flexes.iter();
+        let tets = spec
+            .tets
+            .iter()
+            .map(|tet| NeoHookeanTet::new(tet, &spec.materials[tet.material as usize], rest));
+        Self {
+            springs: links.map(Spring::of_link).collect(),
+            flexes: flexes.map(|flex| QuadraticBend::new(flex, rest)).collect(),
+            hinges: hinges.map(|h| DihedralSpring::new(h, rest)).collect(),
+            areas: areas.map(AreaSpring::new).collect(),
+            membranes: spec.membranes.iter().map(WovenTriangle::new).collect(),
+            tets: tets.collect(),
+        }
+    }
+}
 
 /// Rigid elements are as stiff as this compliance makes them, in the units of each: a rigid link is a spring of
 /// 10⁸ N/m, which a tonne stretches by a tenth of a millimetre.

@@ -3,6 +3,7 @@
 use super::{Energy, Local, stiffness};
 use crate::element::{Link, Tether};
 use crate::inertia::Vec3d;
+use crate::model::ModelSpec;
 
 /// A link, or a tether.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,19 @@ impl Spring {
             self.rest_length / length
         })
     }
+}
+
+/// Of several tethers on one vertex the shortest.
+pub(crate) fn shortest_tethers(spec: &ModelSpec, count: usize) -> Vec<Tether> {
+    let mut shortest: Vec<Option<Tether>> = vec![None; count];
+    for tether in spec.tethers.iter().filter(|t| t.vertex != t.anchor) {
+        let best = &mut shortest[tether.vertex as usize];
+        if best.is_none_or(|best| tether.max_length < best.max_length) {
+            *best = Some(*tether);
+        }
+    }
+    let finite = |tether: &Tether| tether.max_length.is_finite();
+    shortest.into_iter().flatten().filter(finite).collect()
 }
 
 impl Energy<2> for Spring {

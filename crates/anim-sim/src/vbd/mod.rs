@@ -88,8 +88,6 @@ pub struct Vbd {
     options: VbdOptions,
     plan: Plan,
     inertia: Inertia,
-    /// P, how each particle accelerated in the last substep, m/s².
-    accelerations: Vec<Vec3d>,
     /// P, where the particles of a colour go.
     moved: Vec<Vec3d>,
     /// P each, where they were one and two iterations ago; empty without acceleration.
@@ -118,7 +116,6 @@ impl Vbd {
         let has_viscosity = tets.iter().any(|tet| tet.damping > 0.0);
         Self {
             inertia: Inertia::new(model, plan.vertex_of_place.clone(), options.substeps),
-            accelerations: vec![Vec3d::zeros(); count],
             moved: vec![Vec3d::zeros(); count],
             history: [(); 2].map(|()| vec![Vec3d::zeros(); remembered]),
             strains: vec![Strain::default(); if has_viscosity { tets.len() } else { 0 }],
@@ -142,13 +139,12 @@ impl Solver for Vbd {
         let mut residual = 0.0;
         for index in 0..self.options.substeps {
             self.inertia.begin(model);
-            self.guess();
+            self.inertia.guess();
             self.measure_strains();
             for iteration in 0..self.options.iterations {
                 residual = self.iterate(iteration);
             }
             self.inertia.end(model, index);
-            self.remember();
         }
         self.inertia.store(model, drive, state);
         Outcome {
@@ -160,22 +156,6 @@ impl Solver for Vbd {
 }
 
 impl Vbd {
-    /// Begins the search where the particles would be if they accelerated as before along what pulls on them, but no
-    /// more than that (section 3.7): what hangs or lies still begins at rest, what falls begins in free fall.
-    fn guess(&mut self) {
-        let inertia = &mut self.inertia;
-        let squared_h = inertia.h * inertia.h;
-        for (place, position) in inertia.positions.iter_mut().enumerate() {
-            let pull = inertia.accelerations[place];
-            let squared = pull.norm_squared();
-            if inertia.masses[place].is_infinite() || squared == 0.0 {
-                continue;
-            }
-            let share = self.accelerations[place].dot(&pull) / squared;
-            *position -= pull * ((1.0 - share.clamp(0.0, 1.0)) * squared_h);
-        }
-    }
-
     fn measure_strains(&mut self) {
         let (tets, starts) = (&self.plan.tets.elements, &self.inertia.starts);
         chunks::for_each_mut(&mut self.strains, |first, strains| {
@@ -219,16 +199,6 @@ impl Vbd {
             }
         }
         longest.sqrt()
-    }
-
-    fn remember(&mut self) {
-        let inertia = &self.inertia;
-        let squared_h = inertia.h * inertia.h;
-        for (place, acceleration) in self.accelerations.iter_mut().enumerate() {
-            // targets = start + hv + h²a, so what is missing from them is h² times what the elements gave.
-            let by_elements = (inertia.positions[place] - inertia.targets[place]) / squared_h;
-            *acceleration = inertia.accelerations[place] + by_elements;
-        }
     }
 }
 

@@ -6,13 +6,13 @@
 use std::ops::Range;
 
 use crate::element::Tether;
-use crate::energy::Energy;
 use crate::energy::area::AreaSpring;
 use crate::energy::flex::QuadraticBend;
 use crate::energy::hinge::DihedralSpring;
 use crate::energy::membrane::WovenTriangle;
-use crate::energy::spring::Spring;
+use crate::energy::spring::{Spring, shortest_tethers};
 use crate::energy::tet::NeoHookeanTet;
+use crate::energy::{Elements, Energy};
 use crate::model::{Model, ModelSpec};
 use crate::order::cuthill_mckee;
 
@@ -54,25 +54,16 @@ impl Plan {
         }
         let places = &place_of_vertex;
 
-        let rest = &spec.positions;
-        let links = spec.links.iter().filter(|l| l.compliance.is_finite());
-        let springs = links
-            .map(Spring::of_link)
-            .chain(tethers.iter().map(Spring::of_tether));
-        let flexes = spec.flexes.iter().map(|f| QuadraticBend::new(f, rest));
-        let hinges = spec.hinges.iter().filter(|h| h.compliance.is_finite());
-        let areas = spec.areas.iter().filter(|a| a.compliance.is_finite());
-        let tets = spec
-            .tets
-            .iter()
-            .map(|tet| NeoHookeanTet::new(tet, &spec.materials[tet.material as usize], rest));
+        let elements = Elements::new(spec);
+        let tethers = tethers.iter().map(Spring::of_tether);
+        let springs = elements.springs.into_iter().chain(tethers);
         Self {
-            springs: Incidence::new(springs, places),
-            flexes: Incidence::new(flexes, places),
-            hinges: Incidence::new(hinges.map(|h| DihedralSpring::new(h, rest)), places),
-            areas: Incidence::new(areas.map(AreaSpring::new), places),
-            membranes: Incidence::new(spec.membranes.iter().map(WovenTriangle::new), places),
-            tets: Incidence::new(tets, places),
+            springs: Incidence::new(springs.collect(), places),
+            flexes: Incidence::new(elements.flexes, places),
+            hinges: Incidence::new(elements.hinges, places),
+            areas: Incidence::new(elements.areas, places),
+            membranes: Incidence::new(elements.membranes, places),
+            tets: Incidence::new(elements.tets, places),
             vertex_of_place,
             colors: ranges,
         }
@@ -91,8 +82,7 @@ pub(super) struct Incidence<E, const N: usize> {
 
 impl<E: Energy<N>, const N: usize> Incidence<E, N> {
     /// Sorts elements whose corners are vertices by the places of those.
-    fn new(elements: impl Iterator<Item = E>, place_of_vertex: &[u32]) -> Self {
-        let mut elements: Vec<E> = elements.collect();
+    fn new(mut elements: Vec<E>, place_of_vertex: &[u32]) -> Self {
         for element in &mut elements {
             for corner in element.corners_mut() {
                 *corner = place_of_vertex[*corner as usize];
@@ -140,19 +130,6 @@ impl<E: Energy<N>, const N: usize> Incidence<E, N> {
             visit(&self.elements[index], corner, index);
         }
     }
-}
-
-/// Of several tethers on one vertex the shortest.
-fn shortest_tethers(spec: &ModelSpec, count: usize) -> Vec<Tether> {
-    let mut shortest: Vec<Option<Tether>> = vec![None; count];
-    for tether in spec.tethers.iter().filter(|t| t.vertex != t.anchor) {
-        let best = &mut shortest[tether.vertex as usize];
-        if best.is_none_or(|best| tether.max_length < best.max_length) {
-            *best = Some(*tether);
-        }
-    }
-    let finite = |tether: &Tether| tether.max_length.is_finite();
-    shortest.into_iter().flatten().filter(finite).collect()
 }
 
 /// The pairs of particles that share an element, each once, sorted.
