@@ -45,7 +45,7 @@ pub(crate) struct Inertia {
     wind: Vec3d,
     vertex_of_place: Vec<u32>,
     place_of_vertex: Vec<u32>,
-    colliders: Vec<MovingCollider>,
+    pub(crate) colliders: Vec<MovingCollider>,
     /// A point near the body, where f32 is finest: contacts are found in f32.
     pub(crate) origin: Vec3,
 }
@@ -204,10 +204,20 @@ impl Inertia {
 
     /// Ends substep `index`, counted from 0: takes the positions out of the colliders and finds the velocities.
     pub(crate) fn end(&mut self, model: &Model, index: u32) {
+        self.advance_colliders(index);
+        self.settle(model);
+    }
+
+    /// Moves the colliders to where they are at the end of substep `index`, counted from 0.
+    pub(crate) fn advance_colliders(&mut self, index: u32) {
         let alpha = (index + 1) as f32 / self.substeps as f32;
         for collider in &mut self.colliders {
             collider.advance(alpha);
         }
+    }
+
+    /// Takes the positions out of the colliders, where these are now, and finds the velocities.
+    pub(crate) fn settle(&mut self, model: &Model) {
         let squared_h = self.h * self.h;
         for (place, last) in self.last_accelerations.iter_mut().enumerate() {
             // targets = start + hv + h²a, so what they lack is h² times what the elements gave.

@@ -48,10 +48,10 @@ pub mod implicit;
 mod inertia;
 pub mod model;
 mod order;
-pub mod quasi_static;
-pub mod soft;
 #[cfg(feature = "solve")]
 pub mod projective;
+pub mod quasi_static;
+pub mod soft;
 pub mod vbd;
 pub mod xpbd;
 
@@ -60,8 +60,8 @@ pub use element::{Link, SelfContact, Tether};
 pub use error::SimError;
 pub use implicit::{Implicit, ImplicitOptions, Integrator};
 pub use model::{Model, ModelSpec, State};
-pub use quasi_static::{Equilibrium, QuasiStaticOptions};
 #[cfg(feature = "solve")]
 pub use projective::{Projective, ProjectiveOptions};
+pub use quasi_static::{Equilibrium, QuasiStaticOptions};
 pub use vbd::{Vbd, VbdOptions};
 pub use xpbd::Xpbd;

@@ -420,7 +420,57 @@ fn bodies_stay_out_of_colliders_and_come_to_rest() {
         solver.step(&model, &drive, FRAME, &mut state);
         assert!(state.positions.iter().all(|x| x.y > 0.0019));
     }
-    assert!(state.velocities.iter().all(|v| v.norm() < 0.05));
+    let ratio = volume(&model, &state.positions) / 0.008;
+    assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
+    assert!(state.velocities.iter().all(|v| v.norm() < 0.01));
+}
+
+#[test]
+fn a_block_holds_on_a_slope_below_its_angle_of_friction_and_slides_above() {
+    let mesh = lattice([2, 2, 2], Vec3::repeat(0.1), Split::Five);
+    let model = soft::build(&SoftSpec {
+        mesh,
+        friction: 0.5,
+        material: Material {
+            young: 1e6,
+            damping: 0.01,
+            ..Material::default()
+        },
+        ..SoftSpec::default()
+    })
+    .unwrap();
+    let mut floor = Collider::new(Shape::Plane, Affine::IDENTITY);
+    floor.friction = 0.5;
+    let floor = [floor];
+    // Gravity is tilted in place of the slope: μ = 0.5 holds up to 26.6°.
+    let slide = |degrees: f32| {
+        let angle = degrees.to_radians();
+        let drive = Drive {
+            gravity: Vec3::new(angle.sin(), -angle.cos(), 0.0) * 9.81,
+            colliders: &floor,
+            ..Drive::default()
+        };
+        let mut state = State::new(&model);
+        state.positions.iter_mut().for_each(|x| x.y += 0.002);
+        let mut solver = Implicit::new(&model, ImplicitOptions::default());
+        let mut mean = |frames: u32| {
+            for _ in 0..frames {
+                solver.step(&model, &drive, FRAME, &mut state);
+            }
+            let speeds = state.velocities.iter().map(|v| v.x);
+            speeds.sum::<f32>() / state.velocities.len() as f32
+        };
+        [mean(30), mean(30)]
+    };
+    let [_, speed] = slide(20.0);
+    assert!(speed.abs() < 0.01, "{speed}");
+    let [before, after] = slide(35.0);
+    let angle = 35f32.to_radians();
+    let expected = 9.81 * (angle.sin() - 0.5 * angle.cos()) * 0.5;
+    assert!(
+        ((after - before) / expected - 1.0).abs() < 0.05,
+        "{before} {after} {expected}"
+    );
 }
 
 #[test]

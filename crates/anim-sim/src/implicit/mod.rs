@@ -6,7 +6,7 @@
 //!
 //! Honoured: tetrahedra of every [`Law`](crate::element::Law) with viscosity and plastic flow, fibres (by length, not by
 //! speed), links, tethers, hinges, flexes, areas, membranes (without their limits), pins, loads, gravity, damping, drag and
-//! colliders, which particles are moved out of at the end of each substep. Rigid links, tethers, hinges and areas are
+//! colliders with friction, inside the energy. Rigid links, tethers, hinges and areas are
 //! springs of 1e8 in their units. **Not** honoured: volumes, clusters and self-contact.
 //!
 //! ```
@@ -35,6 +35,7 @@
 //! # Ok::<(), anim_sim::SimError>(())
 //! ```
 
+mod contact;
 #[cfg(feature = "solve")]
 mod direct;
 mod matrix;
@@ -152,6 +153,7 @@ impl Implicit {
     /// Takes back all plastic deformation and forgets the steps before: for a body that starts anew.
     pub fn reset(&mut self) {
         self.history.h = 0.0;
+        self.system.contacts.fill(contact::Contact::NONE);
         for solid in &mut self.system.solids.terms {
             solid.reset();
         }
@@ -176,23 +178,18 @@ impl Solver for Implicit {
             self.inertia.begin(model);
             let knows = is_second_order && self.history.h == self.inertia.h;
             self.prepare(knows);
-            let inertia = &mut self.inertia;
-            let tolerance = f64::from(self.options.tolerance);
-            let substep = self.system.minimize(
-                &inertia.starts,
-                &mut inertia.positions,
-                tolerance,
-                self.options.max_iterations,
-            );
+            self.inertia.advance_colliders(index);
+            let substep = self.solve(model.spec().thickness);
             outcome.iterations += substep.iterations;
             outcome.residual = outcome.residual.max(substep.residual);
+            let inertia = &self.inertia;
             for (solid, vertices) in self.system.solids.each_mut() {
                 solid.flow(&corners(&inertia.positions, vertices), inertia.h);
             }
             if is_second_order {
                 self.remember(knows);
             }
-            self.inertia.end(model, index);
+            self.inertia.settle(model);
             if is_second_order {
                 self.add_surplus();
             }
@@ -267,6 +264,35 @@ impl Implicit {
                     solid.strain_before * (4.0 / 3.0) - solid.strain(&before) / 3.0;
             }
         }
+    }
+
+    /// Minimises, and again with the contacts that this brings about.
+    fn solve(&mut self, thickness: f32) -> Outcome {
+        let Self {
+            inertia,
+            system,
+            options,
+            ..
+        } = self;
+        let tolerance = f64::from(options.tolerance);
+        let minimize = |system: &mut System, inertia: &mut Inertia| {
+            let (starts, positions) = (&inertia.starts, &mut inertia.positions);
+            system.minimize(starts, positions, tolerance, options.max_iterations)
+        };
+        if inertia.colliders.is_empty() {
+            return minimize(system, inertia);
+        }
+        contact::begin(system, inertia, thickness);
+        let mut outcome = minimize(system, inertia);
+        for _ in 0..contact::ROUNDS {
+            if !contact::update(system, inertia, thickness) {
+                break;
+            }
+            let round = minimize(system, inertia);
+            outcome.iterations += round.iterations;
+            outcome.residual = round.residual;
+        }
+        outcome
     }
 
     /// Keeps the substep that was just solved.

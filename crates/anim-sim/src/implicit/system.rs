@@ -9,15 +9,16 @@
 //! Source: Martin, Thomaszewski, Grinspun, Gross, "Example-based elastic materials", SIGGRAPH 2011, section 5, for the
 //! incremental potential; Teran, Sifakis, Irving, Fedkiw, "Robust quasistatic finite elements", SCA 2005, for the projection.
 
+use super::contact::Contact;
 use super::matrix::{BlockMatrix, ConjugateGradients, dot};
 use super::solid::Solid;
 use super::term::Terms;
-use crate::energy::Energy;
 use crate::energy::area::AreaSpring;
 use crate::energy::flex::QuadraticBend;
 use crate::energy::hinge::DihedralSpring;
 use crate::energy::membrane::WovenTriangle;
-use crate::energy::spring::Spring;
+use crate::energy::spring::{Spring, shortest_tethers};
+use crate::energy::{Elements, Energy};
 use crate::fem::{Fiber, Vec3d};
 use crate::{Model, Outcome};
 
@@ -45,6 +46,8 @@ pub(crate) struct System {
     pub(crate) targets: Vec<Vec3d>,
     /// P, f, N.
     pub(crate) forces: Vec<Vec3d>,
+    /// P: surfaces that particles are on.
+    pub(super) contacts: Vec<Contact>,
     /// Added to the diagonal of the Hessian where the energy is nearly flat and steps are too long, N/m.
     shift: f64,
     matrix: BlockMatrix,
@@ -77,27 +80,22 @@ impl System {
             };
             solids[fiber.tet as usize].0.fiber = Some((muscle, fiber.muscle));
         }
-        let links = spec.links.iter().filter(|l| l.compliance.is_finite());
-        let tethers = spec
-            .tethers
-            .iter()
-            .filter(|t| t.max_length.is_finite() && t.vertex != t.anchor);
-        let springs = links.map(Spring::of_link);
-        let springs = springs.chain(tethers.map(Spring::of_tether));
-        let flexes = spec.flexes.iter();
-        let hinges = spec.hinges.iter().filter(|h| h.compliance.is_finite());
-        let areas = spec.areas.iter().filter(|a| a.compliance.is_finite());
+        let elements = Elements::new(spec);
+        let tethers = shortest_tethers(spec, count);
+        let springs = elements.springs.into_iter();
+        let springs = springs.chain(tethers.iter().map(Spring::of_tether));
         let mut out = Self {
             solids: Terms::new(solids),
             springs: terms(springs),
-            flexes: terms(flexes.map(|flex| QuadraticBend::new(flex, &spec.positions))),
-            hinges: terms(hinges.map(|hinge| DihedralSpring::new(hinge, &spec.positions))),
-            areas: terms(areas.map(AreaSpring::new)),
-            membranes: terms(spec.membranes.iter().map(WovenTriangle::new)),
+            flexes: terms(elements.flexes.into_iter()),
+            hinges: terms(elements.hinges.into_iter()),
+            areas: terms(elements.areas.into_iter()),
+            membranes: terms(elements.membranes.into_iter()),
             fixed: vec![false; count],
             weights: vec![0.0; count],
             targets: vec![Vec3d::zeros(); count],
             forces: vec![Vec3d::zeros(); count],
+            contacts: vec![Contact::NONE; count],
             shift: 0.0,
             matrix: BlockMatrix::new(0, std::iter::empty()),
             gradient: vec![Vec3d::zeros(); count],
@@ -158,7 +156,8 @@ impl System {
             if !self.fixed[place] {
                 let offset = x - self.targets[place];
                 particles += 0.5 * self.weights[place] * offset.norm_squared()
-                    - self.forces[place].dot(&offset);
+                    - self.forces[place].dot(&offset)
+                    + self.contacts[place].energy(x);
             }
         }
         particles
@@ -293,6 +292,12 @@ impl System {
             self.matrix
                 .diagonal_mut(place)
                 .fill_diagonal(weight + self.shift);
+            let contact = &self.contacts[place];
+            if contact.stiffness > 0.0 {
+                let (force, stiffness) = contact.derivatives(&positions[place]);
+                *gradient += force;
+                *self.matrix.diagonal_mut(place) += stiffness;
+            }
         }
         let (gradient, matrix) = (&mut self.gradient, &mut self.matrix);
         self.solids
@@ -349,6 +354,11 @@ impl System {
         for gradient in &mut self.gradient {
             *gradient = -*gradient;
         }
+    }
+
+    /// Of one particle, N/m, with its inertia.
+    pub(super) fn stiffness(&self, place: usize) -> f64 {
+        self.matrix.diagonal(place).trace() / 3.0
     }
 
     /// Of the particles, N/m.
