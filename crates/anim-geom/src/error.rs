@@ -57,6 +57,7 @@ pub enum GeomError {
         count: usize,
         /// The most that the caller allows.
         limit: usize,
+    },
     /// A quantity is NaN or outside its range.
     #[error("{what}: {value} is out of range")]
     OutOfRange {

@@ -139,6 +139,18 @@ impl Obstacle<'_> {
         }
     }
 
+    /// The surface near a point, if it is closer than `reach`, metres; where a particle that was at `previous` would be if
+    /// it had been carried along; and the coefficient of friction.
+    pub(crate) fn surface(
+        &self,
+        previous: Vec3,
+        position: Vec3,
+        reach: f32,
+    ) -> Option<(Contact, Vec3, f32)> {
+        let contact = self.placed.contact_within(position, reach)?;
+        Some((contact, self.carried(previous), self.collider.friction))
+    }
+
     /// Where a particle that wants to be at `position` ends up, or `None` if nothing stops it.
     ///
     /// * `previous`: where it was at the beginning of the substep. * `thickness`: its distance from the surface, metres.

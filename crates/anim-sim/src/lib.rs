@@ -37,15 +37,33 @@ mod collide;
 mod coloring;
 mod drive;
 pub mod element;
+#[cfg_attr(
+    not(feature = "solve"),
+    allow(dead_code, reason = "whole gradients are for solvers behind `solve`")
+)]
+mod energy;
 mod error;
+pub mod fem;
 pub mod hair;
+pub mod implicit;
+mod inertia;
 pub mod model;
 pub mod muscle;
 mod order;
+#[cfg(feature = "solve")]
+pub mod projective;
+pub mod quasi_static;
+pub mod soft;
+pub mod vbd;
 pub mod xpbd;
 
 pub use drive::{Drive, Outcome, Solver};
 pub use element::{Link, SelfContact, Tether};
 pub use error::SimError;
+pub use implicit::{Implicit, ImplicitOptions, Integrator};
 pub use model::{Model, ModelSpec, State};
+#[cfg(feature = "solve")]
+pub use projective::{Projective, ProjectiveOptions};
+pub use quasi_static::{Equilibrium, QuasiStaticOptions};
+pub use vbd::{Vbd, VbdOptions};
 pub use xpbd::Xpbd;

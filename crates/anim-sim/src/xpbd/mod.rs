@@ -144,7 +144,7 @@ impl Solver for Xpbd {
 }
 
 /// The pins that name a vertex of the model and a place that is finite and not absurd.
-fn usable_pins<'a>(
+pub(crate) fn usable_pins<'a>(
     drive: &Drive<'a>,
     model: &Model,
 ) -> impl Iterator<Item = (u32, Vec3)> + use<'a> {
@@ -155,12 +155,12 @@ fn usable_pins<'a>(
 }
 
 /// A multiple of 16 m: subtracting it is exact for what lies around it.
-fn nearest_origin(coordinate: f32) -> f32 {
+pub(crate) fn nearest_origin(coordinate: f32) -> f32 {
     (coordinate / 16.0).round() * 16.0
 }
 
 /// A force or wind that is not finite is none.
-fn finite_or_zero(v: Vec3) -> Vec3 {
+pub(crate) fn finite_or_zero(v: Vec3) -> Vec3 {
     if v.iter().all(|c| c.is_finite()) {
         v
     } else {
