@@ -38,8 +38,11 @@ mod coloring;
 mod drive;
 pub mod element;
 mod error;
+pub mod force;
+pub mod integrate;
 pub mod model;
 mod order;
+pub mod rope;
 pub mod xpbd;
 
 pub use drive::{Drive, Outcome, Solver};
