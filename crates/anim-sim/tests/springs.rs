@@ -493,9 +493,8 @@ fn static_sag(segments: u32, linear: LinearSolve) -> f64 {
 }
 
 #[test]
-#[cfg(feature = "solve")]
 fn a_chain_tends_to_the_catenary_with_the_square_of_its_segments() {
-    let errors = [8, 16, 32].map(|n| (static_sag(n, LinearSolve::Cholesky) - SAG).abs());
+    let errors = [8, 16, 32].map(|n| (static_sag(n, LinearSolve::ConjugateGradients) - SAG).abs());
     for pair in errors.windows(2) {
         let ratio = pair[0] / pair[1];
         assert!((ratio - 4.0).abs() < 0.3, "{errors:?}");
