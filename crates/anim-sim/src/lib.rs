@@ -47,6 +47,8 @@ pub mod fem;
 pub mod hair;
 pub mod implicit;
 mod inertia;
+pub mod force;
+pub mod integrate;
 pub mod model;
 pub mod muscle;
 mod order;
@@ -55,6 +57,7 @@ pub mod projective;
 pub mod quasi_static;
 pub mod soft;
 pub mod vbd;
+pub mod rope;
 pub mod xpbd;
 
 pub use drive::{Drive, Outcome, Solver};
