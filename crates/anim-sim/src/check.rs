@@ -53,8 +53,14 @@ pub(crate) fn check(spec: &ModelSpec) -> Result<(), SimError> {
     for (index, triangle) in spec.triangles.iter().enumerate() {
         check_vertices("triangle", index, triangle, vertex_count)?;
     }
+    for (index, seam) in spec.seams.iter().enumerate() {
+        check_distinct("seam", index, seam, vertex_count)?;
+    }
     check_surfaces(spec)?;
     check_solids(spec)?;
+    check_range("seam speed", 0, spec.seam_speed, f32::INFINITY)?;
+    check_range("viscosity", 0, spec.viscosity, f32::MAX)?;
+    check_range("lift", 0, spec.lift, f32::MAX)?;
     check_range("damping", 0, spec.damping, f32::MAX)?;
     check_range("thickness", 0, spec.thickness, f32::MAX)?;
     check_range("friction", 0, spec.friction, f32::MAX)?;

@@ -1,6 +1,6 @@
 //! What a simulated body is, checked and sorted for speed, and where one instance of it is.
 //!
-//! A [`Model`] is particles held together by links. [`cloth::build`](crate::cloth::build) makes one from a triangle
+//! A [`Model`] is particles held together by elements. [`cloth::build`](crate::cloth::build) makes one from a triangle
 //! mesh; a [`ModelSpec`] makes one from anything else: a rope, a chain, a net. One model serves any number of
 //! [`State`]s on any number of threads.
 //!
@@ -27,7 +27,9 @@ use crate::element::{
     Area, Cluster, Fiber, Flex, Hinge, Link, Material, Membrane, SelfContact, Tet, Tether, Volume,
 };
 use crate::order::{bandwidth, cuthill_mckee};
-use crate::xpbd::distance::{Batch, batches};
+use crate::xpbd::elements::elements;
+use crate::xpbd::sweep::{Element, Sweep};
+use crate::xpbd::{cluster, volume};
 
 /// Particles and what holds them together; edit it, then make it a [`Model`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,14 +65,23 @@ pub struct ModelSpec {
     pub triangles: Vec<[u32; 3]>,
     /// How the surface keeps off itself; `None`: it passes through.
     pub self_contact: Option<SelfContact>,
+    /// Pairs of particles that are sewn together; see `seam_speed`.
+    pub seams: Vec<[u32; 2]>,
+    /// How fast a seam closes, m/s; infinite closes it at once. It holds with whatever force that takes.
+    pub seam_speed: f32,
     /// Rate at which velocity is lost, 1/s.
     pub damping: f32,
+    /// Viscosity of links, hinges, flexes, areas and membranes in units of their elasticity, s: it damps what changes
+    /// their shape, and leaves rigid motion and equilibria alone. Solids have that of their material.
+    pub viscosity: f32,
     /// How far particles stay from colliders, metres.
     pub thickness: f32,
     /// Coulomb coefficient; a contact has the geometric mean of this and the collider's.
     pub friction: f32,
     /// Force of the air on a unit of area at a unit of speed across it, N·s/m³.
     pub drag: f32,
+    /// The same for the force at right angles to the air, which a sheet feels that is neither along nor across it.
+    pub lift: f32,
 }
 
 /// A valid body: nothing in it can make a step fail.
@@ -84,18 +95,21 @@ pub struct Model {
     pub(crate) slot_of_vertex: Vec<u32>,
     /// Slots in a block.
     pub(crate) block: usize,
-    /// Links inside blocks that begin at multiples of `block`.
-    pub(crate) even: Vec<Vec<Batch>>,
-    /// The other links, inside blocks that begin half a block later.
-    pub(crate) odd: Vec<Vec<Batch>>,
+    /// Elements inside blocks that begin at multiples of `block`.
+    pub(crate) even: Vec<Sweep>,
+    /// The other elements, inside blocks that begin half a block later.
+    pub(crate) odd: Vec<Sweep>,
+    /// Elements of any size, solved one after the other.
+    pub(crate) volumes: Vec<volume::Volume>,
+    pub(crate) clusters: Vec<cluster::Cluster>,
     /// P by slot.
     pub(crate) tethers: Vec<SlotTether>,
     /// The pinned vertices that tethers hang from, by slot.
     pub(crate) anchors: Vec<u32>,
     /// By slot.
     pub(crate) triangles: Vec<[u32; 3]>,
-    /// P by slot: rate at which a particle takes the air's speed across the surface, 1/s.
-    pub(crate) drag_rates: Vec<f32>,
+    /// P by slot: area of surface by mass, m²/kg; 0 of what is pinned.
+    pub(crate) surface_rates: Vec<f32>,
 }
 
 /// The tether of one slot.
@@ -112,8 +126,8 @@ const MIN_BLOCK: usize = 1024;
 impl Model {
     /// Checks a body and sorts it for the solver. Costs about a microsecond a link.
     ///
-    /// Duplicate positions, particles without links and links of length 0 are accepted; links of infinite compliance
-    /// hold nothing and are dropped.
+    /// Duplicate positions, particles without links and links of length 0 are accepted; elements of infinite compliance
+    /// or no stiffness hold nothing and are dropped, and so are flexes of a triangle without area.
     ///
     /// # Errors
     ///
@@ -124,52 +138,50 @@ impl Model {
     pub fn new(spec: ModelSpec) -> Result<Self, SimError> {
         check(&spec)?;
         let vertex_count = spec.positions.len();
-        let links: Vec<Link> = spec
-            .links
-            .iter()
-            .filter(|link| link.compliance.is_finite())
-            .copied()
-            .collect();
-
-        let pairs: Vec<_> = links.iter().map(|link| link.vertices).collect();
-        let vertex_of_slot = cuthill_mckee(&pairs, vertex_count);
+        let elements = elements(&spec);
+        let vertex_of_slot = cuthill_mckee(&pairs(&elements), vertex_count);
         let mut slot_of_vertex = vec![0; vertex_count];
         for (slot, vertex) in vertex_of_slot.iter().enumerate() {
             slot_of_vertex[*vertex as usize] = slot as u32;
         }
         let slot = |vertex: u32| slot_of_vertex[vertex as usize];
 
-        let links: Vec<Link> = links
-            .into_iter()
-            .map(|link| Link {
-                vertices: link.vertices.map(slot),
-                ..link
-            })
-            .collect();
-        let pairs: Vec<_> = links.iter().map(|link| link.vertices).collect();
-        // A link that spans at most half a block and crosses the end of one block lies inside a block that begins half
-        // a block later: two rounds of independent blocks cover every link.
-        let block = (2 * bandwidth(&pairs)).next_multiple_of(64).max(MIN_BLOCK);
-        let (even, odd): (Vec<_>, Vec<_>) = links.into_iter().partition(|link| {
-            let [a, b] = link.vertices.map(|slot| slot as usize / block);
-            a == b
+        let elements: Vec<Element> = elements.into_iter().map(|e| e.map(slot)).collect();
+        // An element that spans at most half a block and crosses the end of one block lies inside a block that begins
+        // half a block later: two rounds of independent blocks cover every element.
+        let width = bandwidth(elements.iter().map(Element::vertices));
+        let block = (2 * width).next_multiple_of(64).max(MIN_BLOCK);
+        let (even, odd): (Vec<_>, Vec<_>) = elements.into_iter().partition(|element| {
+            let mut blocks = element.vertices().iter().map(|slot| *slot as usize / block);
+            let first = blocks.next();
+            blocks.all(|other| Some(other) == first)
         });
         let even = blocks(&even, 0, block, vertex_count);
         let odd = blocks(&odd, block / 2, block, vertex_count);
+        let volumes = spec.volumes.iter();
+        let volumes = volumes
+            .map(|v| volume::Volume::new(v, &slot_of_vertex))
+            .collect();
+        let clusters = spec.clusters.iter();
+        let clusters = clusters
+            .map(|c| cluster::Cluster::new(c, &spec.positions, &slot_of_vertex))
+            .collect();
 
         let (tethers, anchors) = tethers_by_slot(&spec, &slot_of_vertex);
         let triangles = spec.triangles.iter().map(|t| t.map(slot)).collect();
-        let drag_rates = drag_rates(&spec, &vertex_of_slot);
+        let surface_rates = surface_rates(&spec, &vertex_of_slot);
         Ok(Self {
             vertex_of_slot,
             slot_of_vertex,
             block,
             even,
             odd,
+            volumes,
+            clusters,
             tethers,
             anchors,
             triangles,
-            drag_rates,
+            surface_rates,
             spec,
         })
     }
@@ -250,20 +262,34 @@ impl State {
     }
 }
 
-/// The links of each block that begins at `offset` plus a multiple of `block`, numbered from its first slot.
-fn blocks(links: &[Link], offset: usize, block: usize, vertex_count: usize) -> Vec<Vec<Batch>> {
+/// Every two vertices that an element joins, once.
+fn pairs(elements: &[Element]) -> Vec<[u32; 2]> {
+    let mut pairs: Vec<[u32; 2]> = Vec::with_capacity(elements.len());
+    for element in elements {
+        let vertices = element.vertices();
+        for (place, a) in vertices.iter().enumerate() {
+            pairs.extend(vertices[..place].iter().map(|b| [*a.min(b), *a.max(b)]));
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// The elements of each block that begins at `offset` plus a multiple of `block`, numbered from its first slot.
+fn blocks(elements: &[Element], offset: usize, block: usize, vertex_count: usize) -> Vec<Sweep> {
     let count = vertex_count.saturating_sub(offset).div_ceil(block);
     let mut by_block = vec![Vec::new(); count];
-    for link in links {
-        let first = link.vertices[0].min(link.vertices[1]) as usize - offset;
+    for element in elements {
+        let first = element.vertices().iter().min().copied().unwrap_or(0) as usize - offset;
         let index = first / block;
         let start = (index * block + offset) as u32;
-        by_block[index].push(Link {
-            vertices: link.vertices.map(|slot| slot - start),
-            ..*link
-        });
+        by_block[index].push(element.map(|slot| slot - start));
     }
-    by_block.iter().map(|links| batches(links, block)).collect()
+    by_block
+        .iter()
+        .map(|elements| Sweep::new(elements, block))
+        .collect()
 }
 
 fn tethers_by_slot(spec: &ModelSpec, slot_of_vertex: &[u32]) -> (Vec<SlotTether>, Vec<u32>) {
@@ -292,12 +318,12 @@ fn tethers_by_slot(spec: &ModelSpec, slot_of_vertex: &[u32]) -> (Vec<SlotTether>
     (tethers, anchors)
 }
 
-/// drag × area / mass, where a vertex has a third of each of its triangles.
-fn drag_rates(spec: &ModelSpec, vertex_of_slot: &[u32]) -> Vec<f32> {
+/// Area / mass, where a vertex has a third of each of its triangles.
+fn surface_rates(spec: &ModelSpec, vertex_of_slot: &[u32]) -> Vec<f32> {
     let areas = vertex_areas(&spec.positions, &spec.triangles);
     vertex_of_slot
         .iter()
-        .map(|v| spec.drag * areas[*v as usize] as f32 * spec.inverse_masses[*v as usize])
+        .map(|v| areas[*v as usize] as f32 * spec.inverse_masses[*v as usize])
         .collect()
 }
 

@@ -1,150 +1,129 @@
-//! Distance constraints, projected eight at a time.
+//! Distances between particles, and seams that close.
 //!
-//! C(x) = |xₐ − x_b| − L. With one iteration a substep the multiplier λ starts at 0 and is used once, so it is not
-//! stored: Δλ = −C / (wₐ + w_b + α̃), α̃ = compliance / h², and Δxₐ = wₐ Δλ ∇ₐC.
+//! C(x) = |xₐ − x_b| − L, Δλ = (−C − α̃λ − γ(C − Cⁿ)) / ((1 + γ)(wₐ + w_b) + α̃), Δxₐ = wₐ Δλ ∇ₐC; see
+//! [`batch`](super::batch) for α̃ and γ, of which this is the case that is worth its own lines.
 //!
-//! Source: Macklin, Müller, Chentanez, "XPBD", MIG 2016, eq. 18; one iteration and many substeps as in Macklin et al.,
-//! "Small steps in physics simulation", SCA 2019.
+//! Source: Macklin, Müller, Chentanez, "XPBD", MIG 2016, eq. 18.
 
-use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, SimdFloat, f32x8};
+use anim_math::lanes::{
+    LANES, Lanes, Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, load, load_all, store,
+};
+use anim_math::random::Random;
 
-use crate::coloring::color;
-use crate::element::Link;
+use super::batch::{Batch, Pass, gather, gather_all, scatter};
+use super::real::{dot, sub};
 
-/// Eight constraints that share no particle.
+/// Ends closer than this part of the rest length have no direction.
+const COINCIDENT: f32 = 1e-9;
+
+/// Projects each link once; parameters are the rest length and the compliance, multipliers one a batch.
 ///
-/// A colour that does not fill its last batch repeats a constraint there: the copies read the same positions and write
-/// the same results.
-#[derive(Clone, Debug)]
-pub(crate) struct Batch {
-    a: [u32; LANES],
-    b: [u32; LANES],
-    rest_length: Lanes,
-    compliance: Lanes,
-}
-
-/// Sorts links into batches, colour by colour.
-///
-/// * `links`: between slots below `slot_count`.
-pub(crate) fn batches(links: &[Link], slot_count: usize) -> Vec<Batch> {
-    let pairs: Vec<_> = links.iter().map(|link| link.vertices).collect();
-    let colors = color(&pairs, slot_count);
-    let mut order: Vec<usize> = (0..links.len()).collect();
-    order.sort_by_key(|i| colors[*i]);
-    order
-        .chunk_by(|i, j| colors[*i] == colors[*j])
-        .flat_map(|of_one_color| of_one_color.chunks(LANES))
-        .map(|chunk| {
-            let lane: [&Link; LANES] =
-                std::array::from_fn(|k| &links[chunk[k.min(chunk.len() - 1)]]);
-            Batch {
-                a: lane.map(|link| link.vertices[0]),
-                b: lane.map(|link| link.vertices[1]),
-                rest_length: lane.map(|link| link.rest_length),
-                compliance: lane.map(|link| link.compliance),
-            }
-        })
-        .collect()
-}
-
-/// Projects each constraint once, batch after batch.
-///
-/// * `inverse_h2`: 1/h², 1/s². * `positions`: x, y, z in metres and the inverse mass in 1/kg.
-///
-/// Coincident endpoints have no direction and are left alone, and so are two pinned ones.
+/// As [`batch::project`](super::batch::project). Coincident ends that should be apart move along an axis that depends on
+/// their slots alone. Two pinned ends are left alone.
 #[inline(always)]
 pub(crate) fn project<S: Simd>(
     simd: S,
-    batches: &[Batch],
-    inverse_h2: f32,
+    batches: &[Batch<2, 2>],
+    pass: &Pass<'_>,
+    lambdas: &mut [Lanes],
     positions: &mut [[f32; 4]],
 ) {
     let zero = f32x8::splat(simd, 0.0);
-    let inverse_h2 = f32x8::splat(simd, inverse_h2);
+    let inverse_h2 = f32x8::splat(simd, 1.0 / (pass.h * pass.h));
+    let gamma = pass.viscosity / pass.h;
+    let mut lambdas = lambdas.iter_mut();
     for batch in batches {
-        let [ax, ay, az, aw] = gather(simd, positions, &batch.a);
-        let [bx, by, bz, bw] = gather(simd, positions, &batch.b);
-        let (dx, dy, dz) = (ax - bx, ay - by, az - bz);
-        let length = (dx * dx + dy * dy + dz * dz).sqrt();
-        let violation = length - f32x8::from_slice(simd, &batch.rest_length);
-        let compliance = f32x8::from_slice(simd, &batch.compliance) * inverse_h2;
-        let denominator = length * (aw + bw + compliance);
+        let [ax, ay, az, aw] = gather(simd, positions, &batch.slots[0]);
+        let [bx, by, bz, bw] = gather(simd, positions, &batch.slots[1]);
+        let [rest, compliance] = load_all(simd, &batch.rest);
+        let compliance = compliance * inverse_h2;
+        let (mut dx, mut dy, mut dz) = (ax - bx, ay - by, az - bz);
+        let mut length = (dx * dx + dy * dy + dz * dz).sqrt();
+        let mut violation = length - rest;
+        let lost = length.simd_lt(rest * COINCIDENT);
+        if lost.any_true() {
+            let axis = axes(&batch.slots);
+            let [x, y, z] = load_all(simd, &axis);
+            (dx, dy, dz) = (lost.select(x, dx), lost.select(y, dy), lost.select(z, dz));
+            length = lost.select(f32x8::splat(simd, 1.0), length);
+        }
+        let mut stiffness = aw + bw;
+        if !pass.previous.is_empty() {
+            let before = gather_all(simd, pass.previous, &batch.slots).0;
+            let d = sub(before[0], before[1]);
+            violation += (violation + rest - dot(d, d).sqrt()) * gamma;
+            stiffness *= 1.0 + gamma;
+        }
+        let stored = lambdas.next();
+        if let Some(stored) = &stored {
+            violation += compliance * load(simd, stored);
+        }
+        let denominator = length * (stiffness + compliance);
         // False for NaN as well, so that it goes no further than the pair.
         let valid = simd.simd_gt_f32x8(denominator, zero);
         let scale = simd.select_f32x8(valid, violation / denominator, zero);
+        if let Some(stored) = stored {
+            store(load(simd, stored) - scale * length, stored);
+        }
         let (sa, sb) = (scale * aw, scale * bw);
         let a = [ax - dx * sa, ay - dy * sa, az - dz * sa, aw];
         let b = [bx + dx * sb, by + dy * sb, bz + dz * sb, bw];
-        scatter(simd, a, positions, &batch.a);
-        scatter(simd, b, positions, &batch.b);
+        scatter(simd, a, positions, &batch.slots[0]);
+        scatter(simd, b, positions, &batch.slots[1]);
     }
 }
 
-/// The coordinates of eight particles, lane by lane.
+/// Closes each seam by at most the seam step: a rigid link of no length whose correction is capped.
 #[inline(always)]
-fn gather<S: Simd>(simd: S, positions: &[[f32; 4]], slots: &[u32; LANES]) -> [f32x8<S>; 4] {
-    let [s0, s1, s2, s3, s4, s5, s6, s7] = *slots;
-    let low = gather_four(simd, positions, [s0, s1, s2, s3]);
-    let high = gather_four(simd, positions, [s4, s5, s6, s7]);
-    [
-        simd.combine_f32x4(low[0], high[0]),
-        simd.combine_f32x4(low[1], high[1]),
-        simd.combine_f32x4(low[2], high[2]),
-        simd.combine_f32x4(low[3], high[3]),
-    ]
-}
-
-#[inline(always)]
-fn gather_four<S: Simd>(
+pub(crate) fn close<S: Simd>(
     simd: S,
-    positions: &[[f32; 4]],
-    slots: [u32; 4],
-) -> [anim_math::lanes::f32x4<S>; 4] {
-    let mut rows = [0.0; 16];
-    for (row, slot) in rows.chunks_exact_mut(4).zip(slots) {
-        row.copy_from_slice(&positions[slot as usize]);
-    }
-    simd.load_four_interleaved_f32x4(&rows)
-}
-
-#[inline(always)]
-fn scatter<S: Simd>(
-    simd: S,
-    values: [f32x8<S>; 4],
+    batches: &[Batch<2, 0>],
+    pass: &Pass<'_>,
     positions: &mut [[f32; 4]],
-    slots: &[u32; LANES],
 ) {
-    let [s0, s1, s2, s3, s4, s5, s6, s7] = *slots;
-    let (x0, x1) = simd.split_f32x8(values[0]);
-    let (y0, y1) = simd.split_f32x8(values[1]);
-    let (z0, z1) = simd.split_f32x8(values[2]);
-    let (w0, w1) = simd.split_f32x8(values[3]);
-    scatter_four(simd, [x0, y0, z0, w0], positions, [s0, s1, s2, s3]);
-    scatter_four(simd, [x1, y1, z1, w1], positions, [s4, s5, s6, s7]);
+    let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
+    for batch in batches {
+        let [ax, ay, az, aw] = gather(simd, positions, &batch.slots[0]);
+        let [bx, by, bz, bw] = gather(simd, positions, &batch.slots[1]);
+        let (dx, dy, dz) = (ax - bx, ay - by, az - bz);
+        let length = (dx * dx + dy * dy + dz * dz).sqrt();
+        let denominator = length * (aw + bw);
+        let valid = simd.simd_gt_f32x8(denominator, zero);
+        let step = (one * pass.seam_step).min(length);
+        let scale = simd.select_f32x8(valid, step / denominator, zero);
+        let (sa, sb) = (scale * aw, scale * bw);
+        let a = [ax - dx * sa, ay - dy * sa, az - dz * sa, aw];
+        let b = [bx + dx * sb, by + dy * sb, bz + dz * sb, bw];
+        scatter(simd, a, positions, &batch.slots[0]);
+        scatter(simd, b, positions, &batch.slots[1]);
+    }
 }
 
-#[inline(always)]
-fn scatter_four<S: Simd>(
-    simd: S,
-    values: [anim_math::lanes::f32x4<S>; 4],
-    positions: &mut [[f32; 4]],
-    slots: [u32; 4],
-) {
-    let mut rows = [0.0; 16];
-    simd.store_four_interleaved_f32x4(values, &mut rows);
-    for (row, slot) in rows.chunks_exact(4).zip(slots) {
-        positions[slot as usize].copy_from_slice(row);
+/// A direction for each pair that lost its own.
+#[cold]
+#[inline(never)]
+fn axes(slots: &[[u32; LANES]; 2]) -> [Lanes; 3] {
+    let mut axes = [[0.0; LANES]; 3];
+    for lane in 0..LANES {
+        let pair = u64::from(slots[0][lane]) << 32 | u64::from(slots[1][lane]);
+        let axis = Random::new(0, pair, 0).on_sphere();
+        for (part, lanes) in axis.iter().zip(&mut axes) {
+            lanes[lane] = *part;
+        }
     }
+    axes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::element::Link;
+    use crate::xpbd::sweep::{Element, Sweep};
     use anim_math::Vec3;
-    use anim_math::lanes::{Level, dispatch};
+    use anim_math::lanes::Level;
 
     /// Eleven disjoint links between points scattered over a few metres.
-    fn scene() -> (Vec<Batch>, Vec<[f32; 4]>) {
+    fn scene() -> (Sweep, Vec<[f32; 4]>) {
         let positions = (0..22)
             .map(|i| {
                 let k = i as f32;
@@ -163,11 +142,22 @@ mod tests {
                 compliance: 1e-4 * i as f32,
             })
             .collect();
-        (batches(&links, 22), positions)
+        (sweep(&links, 22), positions)
     }
 
-    fn solve(level: Level, batches: &[Batch], positions: &mut [[f32; 4]]) {
-        dispatch!(level, simd => project(simd, batches, 3600.0, positions));
+    fn sweep(links: &[Link], slot_count: usize) -> Sweep {
+        let elements: Vec<_> = links.iter().map(Element::link).collect();
+        Sweep::new(&elements, slot_count)
+    }
+
+    fn solve(level: Level, sweep: &Sweep, positions: &mut [[f32; 4]]) {
+        let pass = Pass {
+            h: 1.0 / 60.0,
+            viscosity: 0.0,
+            seam_step: 0.0,
+            previous: &[],
+        };
+        sweep.project(level, &pass, &mut [], positions);
     }
 
     #[test]
@@ -207,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn coincident_and_pinned_ends_are_left_alone() {
+    fn coincident_ends_part_along_some_axis_and_pinned_ones_stay() {
         let link = |vertices| Link {
             vertices,
             rest_length: 1.0,
@@ -222,9 +212,12 @@ mod tests {
         let mut positions = start.clone();
         solve(
             Level::new(),
-            &batches(&[link([0, 1]), link([2, 3])], 4),
+            &sweep(&[link([0, 1]), link([2, 3])], 4),
             &mut positions,
         );
-        assert_eq!(positions, start);
+        let [a, b] = [positions[0], positions[1]].map(|p| Vec3::new(p[0], p[1], p[2]));
+        assert!(((a - b).norm() - 1.0).abs() < 1e-6);
+        assert!((a + b - Vec3::new(2.0, 2.0, 2.0)).norm() < 1e-6);
+        assert_eq!(positions[2..], start[2..]);
     }
 }

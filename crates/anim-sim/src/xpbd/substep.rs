@@ -1,9 +1,12 @@
 //! What one thread does to one block of particles.
 
-use anim_math::Vec3;
-use anim_math::lanes::{Level, Simd, SimdBase, dispatch, f32x4};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::distance::{self, Batch};
+use anim_math::Vec3;
+use anim_math::lanes::{Lanes, Level, Simd, SimdBase, dispatch, f32x4};
+
+use super::batch::Pass;
+use super::sweep::Sweep;
 use crate::collide::MovingCollider;
 use crate::model::SlotTether;
 
@@ -20,6 +23,11 @@ pub(super) struct Substep<'a> {
     pub(super) gravity: Vec3,
     pub(super) wind: Vec3,
     pub(super) has_air: bool,
+    pub(super) has_loads: bool,
+    pub(super) viscosity: f32,
+    pub(super) seam_step: f32,
+    /// Where particles begin the substep is kept, because something is damped.
+    pub(super) is_damped: bool,
     pub(super) thickness: f32,
     pub(super) anchors: &'a [Vec3],
     pub(super) colliders: &'a [MovingCollider],
@@ -27,73 +35,137 @@ pub(super) struct Substep<'a> {
     pub(super) ends: bool,
     /// Another one begins.
     pub(super) begins: bool,
+    /// Counts the particles that were too fast.
+    pub(super) slowed: &'a AtomicU32,
 }
 
-/// The particles of a block and the links inside it.
-pub(super) struct Block<'a> {
+/// Some blocks in a row: their particles and the elements inside each.
+pub(super) struct Blocks<'a> {
+    /// Slots in a block; the last may have fewer.
+    pub(super) size: usize,
     pub(super) positions: &'a mut [[f32; 4]],
     pub(super) predicted: &'a mut [[f32; 4]],
     pub(super) velocities: &'a mut [[f32; 4]],
-    pub(super) air: &'a [[f32; 4]],
+    /// Empty if nothing is damped.
+    pub(super) previous: &'a mut [[f32; 4]],
+    pub(super) air: &'a [Air],
+    pub(super) loads: &'a [[f32; 4]],
     pub(super) tethers: &'a [SlotTether],
-    pub(super) batches: &'a [Batch],
+    /// One a block, and so are the sweeps.
+    pub(super) multipliers: &'a mut [Vec<Lanes>],
+    pub(super) sweeps: &'a [Sweep],
 }
 
-/// What zipping the arrays of all blocks gives for one.
-pub(super) type Zipped<'a> = (
-    (
-        (
-            ((&'a mut [[f32; 4]], &'a mut [[f32; 4]]), &'a mut [[f32; 4]]),
-            &'a [[f32; 4]],
-        ),
-        &'a [SlotTether],
-    ),
-    &'a Vec<Batch>,
-);
-
-impl<'a> From<Zipped<'a>> for Block<'a> {
-    fn from(zipped: Zipped<'a>) -> Self {
-        let (((((positions, predicted), velocities), air), tethers), batches) = zipped;
-        Self {
-            positions,
-            predicted,
-            velocities,
-            air,
-            tethers,
-            batches,
+impl<'a> Blocks<'a> {
+    /// Does the work of each block: halves go to different threads if it `is_parallel`. Allocates nothing.
+    pub(super) fn for_each<F>(self, is_parallel: bool, work: &F)
+    where
+        F: Fn(Blocks<'_>) + Sync,
+    {
+        match self.sweeps.len() {
+            0 => {}
+            1 => work(self),
+            _ => {
+                let (a, b) = self.halves();
+                if is_parallel {
+                    rayon::join(|| a.for_each(true, work), || b.for_each(true, work));
+                } else {
+                    a.for_each(false, work);
+                    b.for_each(false, work);
+                }
+            }
         }
     }
-}
 
-/// Projects links once.
-pub(super) fn project(level: Level, batches: &[Batch], h: f32, positions: &mut [[f32; 4]]) {
-    dispatch!(level, simd => distance::project(simd, batches, 1.0 / (h * h), positions));
+    fn halves(self) -> (Self, Self) {
+        let blocks = self.sweeps.len() / 2;
+        let slots = blocks * self.size;
+        let positions = self.positions.split_at_mut(slots);
+        let predicted = self.predicted.split_at_mut(slots);
+        let velocities = self.velocities.split_at_mut(slots);
+        let previous = self.previous.split_at_mut(slots.min(self.previous.len()));
+        let air = self.air.split_at(slots);
+        let loads = self.loads.split_at(slots);
+        let tethers = self.tethers.split_at(slots);
+        let multipliers = self.multipliers.split_at_mut(blocks);
+        let sweeps = self.sweeps.split_at(blocks);
+        (
+            Self {
+                size: self.size,
+                positions: positions.0,
+                predicted: predicted.0,
+                velocities: velocities.0,
+                previous: previous.0,
+                air: air.0,
+                loads: loads.0,
+                tethers: tethers.0,
+                multipliers: multipliers.0,
+                sweeps: sweeps.0,
+            },
+            Self {
+                size: self.size,
+                positions: positions.1,
+                predicted: predicted.1,
+                velocities: velocities.1,
+                previous: previous.1,
+                air: air.1,
+                loads: loads.1,
+                tethers: tethers.1,
+                multipliers: multipliers.1,
+                sweeps: sweeps.1,
+            },
+        )
+    }
 }
 
 impl Substep<'_> {
     /// Ends the last substep and begins the next.
-    pub(super) fn run(&self, block: Block<'_>) {
-        let Block {
-            positions,
-            predicted,
-            velocities,
-            air,
-            tethers,
-            batches,
-        } = block;
+    pub(super) fn run(&self, block: Blocks<'_>) {
+        let (positions, predicted) = (&mut *block.positions, &mut *block.predicted);
+        let velocities = &mut *block.velocities;
         if self.ends {
-            self.pull_tethers(tethers, positions);
+            self.pull_tethers(block.tethers, positions);
             self.collide(positions, predicted, velocities);
-            dispatch!(self.level, simd => update(simd, 1.0 / self.h, positions, predicted, velocities));
+            let slowed = dispatch!(self.level, simd =>
+                update(simd, 1.0 / self.h, positions, predicted, velocities));
+            if slowed > 0 {
+                self.slowed.fetch_add(slowed, Ordering::Relaxed);
+            }
         }
         if self.begins {
             if self.has_air {
-                self.blow(air, positions, velocities);
+                self.blow(block.air, positions, velocities);
             }
-            let gravity = self.gravity * self.h;
+            if self.is_damped {
+                block.previous.copy_from_slice(positions);
+            }
+            let loads = if self.has_loads { block.loads } else { &[] };
             dispatch!(self.level, simd =>
-                predict(simd, self.h, self.damping, gravity, positions, predicted, velocities));
-            project(self.level, batches, self.h, positions);
+                predict(simd, self, loads, positions, predicted, velocities));
+            self.project(block, true);
+        }
+    }
+
+    /// Projects the elements of a block once.
+    ///
+    /// * `is_first`: of the iterations of this substep.
+    pub(super) fn project(&self, block: Blocks<'_>, is_first: bool) {
+        let pass = self.pass(block.previous);
+        for (sweep, multipliers) in block.sweeps.iter().zip(block.multipliers) {
+            if is_first {
+                multipliers.fill([0.0; 8]);
+            }
+            sweep.project(self.level, &pass, multipliers, block.positions);
+        }
+    }
+
+    /// * `previous`: where the particles that elements name began the substep.
+    pub(super) fn pass<'a>(&self, previous: &'a [[f32; 4]]) -> Pass<'a> {
+        Pass {
+            h: self.h,
+            viscosity: self.viscosity,
+            seam_step: self.seam_step,
+            previous: if self.is_damped { previous } else { &[] },
         }
     }
 
@@ -153,50 +225,71 @@ impl Substep<'_> {
         }
     }
 
-    /// Takes along the part of the air's speed that goes across the surface.
-    fn blow(&self, air: &[[f32; 4]], positions: &[[f32; 4]], velocities: &mut [[f32; 4]]) {
+    /// Takes along the part of the air's speed that goes across the surface, and turns part of it into lift.
+    fn blow(&self, air: &[Air], positions: &[[f32; 4]], velocities: &mut [[f32; 4]]) {
         for ((velocity, air), position) in velocities.iter_mut().zip(air).zip(positions) {
             if position[3] == 0.0 {
                 continue;
             }
-            let [nx, ny, nz, share] = *air;
-            let across = (self.wind.x - velocity[0]) * nx
-                + (self.wind.y - velocity[1]) * ny
-                + (self.wind.z - velocity[2]) * nz;
-            let gain = across * share;
-            velocity[0] += nx * gain;
-            velocity[1] += ny * gain;
-            velocity[2] += nz * gain;
+            let relative = self.wind - Vec3::new(velocity[0], velocity[1], velocity[2]);
+            let across = relative.dot(&air.normal);
+            let mut gain = air.normal * (across * air.drag);
+            let squared = relative.norm_squared();
+            if air.lift > 0.0 && squared > 0.0 {
+                // At right angles to the air, and nothing where the surface faces it or lies along it.
+                let aside = air.normal - relative * (across / squared);
+                gain += aside * (across * air.lift);
+            }
+            velocity[0] += gain.x;
+            velocity[1] += gain.y;
+            velocity[2] += gain.z;
         }
     }
 }
 
+/// How the surface lies in the air at a particle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Air {
+    pub(super) normal: Vec3,
+    /// Share of the air's speed across the surface that is taken along in a substep.
+    pub(super) drag: f32,
+    pub(super) lift: f32,
+}
+
 /// v ← v e^(−ch) + gh for particles that are free, x ← x + vh for all.
+///
+/// * `loads`: accelerations, m/s², none for pinned particles; may be empty.
 #[inline(always)]
 fn predict<S: Simd>(
     simd: S,
-    h: f32,
-    damping: f32,
-    gravity: Vec3,
+    substep: &Substep<'_>,
+    loads: &[[f32; 4]],
     positions: &mut [[f32; 4]],
     predicted: &mut [[f32; 4]],
     velocities: &mut [[f32; 4]],
 ) {
+    let (h, damping) = (substep.h, substep.damping);
+    let gravity = substep.gravity * h;
     let gravity = f32x4::from_slice(simd, &[gravity.x, gravity.y, gravity.z, 0.0]);
+    let mut loads = loads.iter();
     for ((position, predicted), velocity) in positions.iter_mut().zip(predicted).zip(velocities) {
         let x = f32x4::from_slice(simd, position);
         let mut v = f32x4::from_slice(simd, velocity);
         if position[3] > 0.0 {
             v = v * damping + gravity;
-            v.store_slice(velocity);
         }
+        if let Some(load) = loads.next() {
+            v += f32x4::from_slice(simd, load) * h;
+        }
+        v.store_slice(velocity);
         let x = x + v * h;
         x.store_slice(position);
         x.store_slice(predicted);
     }
 }
 
-/// v ← v + (x − x_predicted) / h for particles that are free; one that is not finite goes back and stops.
+/// v ← v + (x − x_predicted) / h for particles that are free; one that is not finite goes back and stops. Returns how many
+/// were too fast.
 ///
 /// Equal to (x − x_before) / h, but the speed of a particle that nothing touches keeps all its bits, where the difference
 /// of two positions would keep only those that a position has left.
@@ -207,7 +300,8 @@ fn update<S: Simd>(
     positions: &mut [[f32; 4]],
     predicted: &[[f32; 4]],
     velocities: &mut [[f32; 4]],
-) {
+) -> u32 {
+    let mut slowed = 0;
     for ((position, predicted), velocity) in positions.iter_mut().zip(predicted).zip(velocities) {
         if position[3] == 0.0 {
             *position = *predicted;
@@ -221,6 +315,7 @@ fn update<S: Simd>(
         if squared <= MAX_SPEED * MAX_SPEED {
             continue;
         }
+        slowed += 1;
         if squared.is_finite() {
             let scale = MAX_SPEED / squared.sqrt();
             *velocity = [vx * scale, vy * scale, vz * scale, 0.0];
@@ -229,6 +324,7 @@ fn update<S: Simd>(
             *velocity = [0.0; 4];
         }
     }
+    slowed
 }
 
 /// A ball about where the particles are and where they were at the beginning of the substep.
