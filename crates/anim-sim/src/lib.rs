@@ -44,10 +44,10 @@ pub mod element;
 mod energy;
 mod error;
 pub mod fem;
+pub mod force;
 pub mod hair;
 pub mod implicit;
 mod inertia;
-pub mod force;
 pub mod integrate;
 pub mod model;
 pub mod muscle;
@@ -55,9 +55,9 @@ mod order;
 #[cfg(feature = "solve")]
 pub mod projective;
 pub mod quasi_static;
+pub mod rope;
 pub mod soft;
 pub mod vbd;
-pub mod rope;
 pub mod xpbd;
 
 pub use drive::{Drive, Outcome, Solver};
