@@ -9,8 +9,9 @@ use std::hint::black_box;
 
 use anim_geom::{Collider, Shape};
 use anim_math::{Affine, Vec3};
-use anim_sim::cloth::{self, ClothSpec};
-use anim_sim::{Drive, Solver, State, Xpbd};
+use anim_sim::cloth::{self, Bending, ClothSpec, Weave};
+use anim_sim::element::{Material, Tet};
+use anim_sim::{Drive, Model, ModelSpec, Solver, State, Xpbd};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// n × n vertices, each cell cut along the same diagonal.
@@ -45,7 +46,8 @@ fn frame(
     criterion: &mut Criterion,
     name: &str,
     size: &str,
-    spec: &ClothSpec,
+    model: &Model,
+    substeps: u32,
     drive: &Drive<'_>,
     threads: usize,
 ) {
@@ -53,77 +55,120 @@ fn frame(
         .num_threads(threads)
         .build()
         .expect("threads");
-    let model = cloth::build(spec).expect("a valid sheet");
-    let mut state = State::new(&model);
-    let mut solver = Xpbd::new(&model, 20);
+    let mut state = State::new(model);
+    let mut solver = Xpbd::new(model, substeps);
     for _ in 0..30 {
-        solver.step(&model, drive, 1.0 / 60.0, &mut state);
+        solver.step(model, drive, 1.0 / 60.0, &mut state);
     }
     criterion.bench_function(&format!("{name}/{size}"), |bencher| {
-        bencher.iter(|| {
-            pool.install(|| solver.step(&model, drive, 1.0 / 60.0, black_box(&mut state)))
-        });
+        bencher
+            .iter(|| pool.install(|| solver.step(model, drive, 1.0 / 60.0, black_box(&mut state))));
     });
+}
+
+/// Solid cells of six tetrahedra each, a cantilever of a metre.
+fn beam(cells: [u32; 3]) -> Model {
+    let [nx, ny, nz] = cells;
+    let name = |x: u32, y: u32, z: u32| (x * (ny + 1) + y) * (nz + 1) + z;
+    let count = (nx + 1) * (ny + 1) * (nz + 1);
+    let size = 1.0 / nx as f32;
+    let place = |v: u32| {
+        let (x, y, z) = (
+            v / ((ny + 1) * (nz + 1)),
+            v / (nz + 1) % (ny + 1),
+            v % (nz + 1),
+        );
+        Vec3::new(x as f32, y as f32, z as f32) * size
+    };
+    let positions: Vec<Vec3> = (0..count).map(place).collect();
+    let mut tets = Vec::new();
+    for cell in 0..nx * ny * nz {
+        let (x, y, z) = (cell / (ny * nz), cell / nz % ny, cell % nz);
+        for order in [
+            [0, 1, 2],
+            [1, 2, 0],
+            [2, 0, 1],
+            [0, 2, 1],
+            [2, 1, 0],
+            [1, 0, 2],
+        ] {
+            let mut corner = [x, y, z];
+            let mut vertices = [name(x, y, z); 4];
+            for (k, axis) in order.into_iter().enumerate() {
+                corner[axis] += 1;
+                vertices[k + 1] = name(corner[0], corner[1], corner[2]);
+            }
+            if order == [0, 2, 1] || order == [2, 1, 0] || order == [1, 0, 2] {
+                vertices.swap(2, 3);
+            }
+            tets.push(Tet {
+                vertices,
+                material: 0,
+            });
+        }
+    }
+    Model::new(ModelSpec {
+        inverse_masses: positions
+            .iter()
+            .map(|x| if x.x == 0.0 { 0.0 } else { count as f32 / 40.0 })
+            .collect(),
+        positions,
+        tets,
+        materials: vec![Material {
+            young: 2e5,
+            poisson: 0.4,
+            ..Material::default()
+        }],
+        ..ModelSpec::default()
+    })
+    .expect("a valid beam")
 }
 
 fn xpbd_cloth(criterion: &mut Criterion) {
     let drive = Drive::default();
-    frame(
-        criterion,
-        "anim-sim/xpbd_cloth",
-        "64x64",
-        &sheet(64),
-        &drive,
-        1,
-    );
-    frame(
-        criterion,
-        "anim-sim/xpbd_cloth",
-        "100x100",
-        &sheet(100),
-        &drive,
-        1,
-    );
-    frame(
-        criterion,
-        "anim-sim/xpbd_cloth_2_threads",
-        "100x100",
-        &sheet(100),
-        &drive,
-        2,
-    );
-    frame(
-        criterion,
-        "anim-sim/xpbd_edges_only",
-        "100x100",
-        &edges_only(100),
-        &drive,
-        1,
-    );
-    frame(
-        criterion,
-        "anim-sim/xpbd_edges_only_2_threads",
-        "100x100",
-        &edges_only(100),
-        &drive,
-        2,
-    );
-    frame(
-        criterion,
-        "anim-sim/xpbd_edges_only",
-        "200x200",
-        &edges_only(200),
-        &drive,
-        1,
-    );
-    frame(
-        criterion,
-        "anim-sim/xpbd_edges_only_2_threads",
-        "200x200",
-        &edges_only(200),
-        &drive,
-        2,
-    );
+    let build = |spec: &ClothSpec| cloth::build(spec).expect("a valid sheet");
+    let mut run = |name: &str, size: &str, model: &Model, substeps, threads| {
+        let name = format!("anim-sim/{name}");
+        frame(criterion, &name, size, model, substeps, &drive, threads);
+    };
+    let [small, medium, large] = [64, 100, 200].map(|n| build(&sheet(n)));
+    run("xpbd_cloth", "64x64", &small, 20, 1);
+    run("xpbd_cloth", "100x100", &medium, 20, 1);
+    run("xpbd_cloth_2_threads", "100x100", &medium, 20, 2);
+    run("xpbd_cloth", "200x200", &large, 30, 1);
+    run("xpbd_cloth_2_threads", "200x200", &large, 30, 2);
+
+    let [medium, large, huge] = [100, 200, 1000].map(|n| build(&edges_only(n)));
+    run("xpbd_edges_only", "100x100", &medium, 20, 1);
+    run("xpbd_edges_only_2_threads", "100x100", &medium, 20, 2);
+    run("xpbd_edges_only", "200x200", &large, 30, 1);
+    run("xpbd_edges_only_2_threads", "200x200", &large, 30, 2);
+    // A vertex costs the same in a sheet of any size.
+    let middle = build(&edges_only(316));
+    run("xpbd_one_substep", "10k", &medium, 1, 1);
+    run("xpbd_one_substep", "100k", &middle, 1, 1);
+    run("xpbd_one_substep", "1M", &huge, 1, 1);
+
+    let isometric = ClothSpec {
+        bending: Bending::Isometric(1e-4),
+        ..edges_only(100)
+    };
+    run("xpbd_isometric", "100x100", &build(&isometric), 20, 1);
+    let dihedral = ClothSpec {
+        bending: Bending::Dihedral(1e4),
+        ..edges_only(100)
+    };
+    run("xpbd_dihedral", "100x100", &build(&dihedral), 20, 1);
+    let woven = ClothSpec {
+        weave: Some(Weave {
+            warp: Vec3::x(),
+            stiffness: [1e3, 1e3, 1e2],
+            limits: [0.0, f32::INFINITY],
+        }),
+        ..edges_only(100)
+    };
+    run("xpbd_membranes", "100x100", &build(&woven), 20, 1);
+    run("xpbd_solid", "40x8x8", &beam([40, 8, 8]), 20, 1);
 
     let mut ball = Collider::new(
         Shape::Sphere { radius: 0.3 },
@@ -141,7 +186,8 @@ fn xpbd_cloth(criterion: &mut Criterion) {
         criterion,
         "anim-sim/xpbd_cloth_on_ball",
         "64x64",
-        &sheet(64),
+        &small,
+        20,
         &draped,
         1,
     );

@@ -49,6 +49,7 @@ pub mod hair;
 pub mod implicit;
 mod inertia;
 pub mod integrate;
+pub mod measure;
 pub mod model;
 pub mod muscle;
 mod order;
@@ -64,6 +65,7 @@ pub use drive::{Drive, Outcome, Solver};
 pub use element::{Link, SelfContact, Tether};
 pub use error::SimError;
 pub use implicit::{Implicit, ImplicitOptions, Integrator};
+pub use measure::Measures;
 pub use model::{Model, ModelSpec, State};
 #[cfg(feature = "solve")]
 pub use projective::{Projective, ProjectiveOptions};

@@ -127,7 +127,8 @@ fn best_of_four(moments: &nalgebra::Matrix3<f32>) -> Quat {
             best = other;
         }
     }
-    best
+    // A start that left a bad fit slowly may not have arrived.
+    fit(moments, best, FAR)
 }
 
 /// Turns `q` towards the rotation that maximises tr(RᵀA).

@@ -9,8 +9,11 @@
 
 use std::f32::consts::{PI, TAU};
 
+use anim_math::Vec3;
+
 use super::batch::{Kind, Row};
 use super::real::{Real, add, cross, dot, scale, sub};
+use crate::element;
 
 /// Of parameters: rest angle, compliance.
 pub(crate) struct Hinge;
@@ -41,6 +44,15 @@ impl Kind<4, 2, 1> for Hinge {
             gradient: [g0, g1, g2, g3],
             compliance,
         }]
+    }
+}
+
+impl element::Hinge {
+    /// The angle that the four vertices of a hinge make, radians in [−π, π].
+    pub fn angle(corners: [Vec3; 4]) -> f32 {
+        let corners = corners.map(|x| x.cast::<f64>().into());
+        let [row] = Hinge::rows(&[0.0, 0.0], &corners);
+        row.value.clamp(-f64::from(PI), f64::from(PI)) as f32
     }
 }
 

@@ -82,6 +82,11 @@ impl Element {
         &self.slots[..self.kind.vertices()]
     }
 
+    /// The first P parameters.
+    pub(crate) fn parameters<const P: usize>(&self) -> [f64; P] {
+        std::array::from_fn(|p| f64::from(self.rest[p]))
+    }
+
     /// The element with its vertices renamed.
     pub(crate) fn map(mut self, name: impl Fn(u32) -> u32) -> Self {
         for slot in &mut self.slots[..self.kind.vertices()] {

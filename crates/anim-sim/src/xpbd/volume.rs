@@ -86,3 +86,16 @@ impl Volume {
         }
     }
 }
+
+/// V in f64; of an open surface, the volume of its cone from the first vertex.
+pub(crate) fn signed_volume(triangles: &[[u32; 3]], positions: &[Vec3]) -> f64 {
+    let Some([first, ..]) = triangles.first() else {
+        return 0.0;
+    };
+    let origin = positions[*first as usize].cast::<f64>();
+    let cone = |triangle: &[u32; 3]| {
+        let [a, b, c] = triangle.map(|v| positions[v as usize].cast::<f64>() - origin);
+        a.dot(&b.cross(&c)) / 6.0
+    };
+    triangles.iter().map(cone).sum()
+}

@@ -1,0 +1,736 @@
+//! What each kind of constraint conserves, and the equilibria it has.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "tests may panic and need no docs"
+)]
+
+mod common;
+
+use anim_geom::primitives;
+use anim_math::nalgebra::Vector3;
+use anim_math::random::Random;
+use anim_math::{Vec3, quat};
+use anim_sim::element::{Area, Cluster, Flex, Hinge, Material, Membrane, Tet, Volume};
+use anim_sim::{Drive, Link, Model, ModelSpec, Solver, State, Xpbd};
+use common::{hash, run};
+
+const STILL: Drive<'static> = Drive {
+    gravity: Vec3::new(0.0, 0.0, 0.0),
+    wind: Vec3::new(0.0, 0.0, 0.0),
+    pins: &[],
+    loads: &[],
+    activations: &[],
+    colliders: &[],
+    previous_colliders: &[],
+};
+
+/// Four corners of a tetrahedron of about a metre, of unequal masses.
+fn corners() -> ModelSpec {
+    ModelSpec {
+        positions: vec![
+            Vec3::new(0.0, 0.1, 0.0),
+            Vec3::new(0.1, 1.1, 0.0),
+            Vec3::new(-0.8, 0.4, 0.2),
+            Vec3::new(-0.4, 0.5, 1.1),
+        ],
+        inverse_masses: vec![1.0, 2.0, 0.5, 4.0],
+        ..ModelSpec::default()
+    }
+}
+
+/// One element of each kind over those corners, by name.
+fn elements() -> Vec<(&'static str, ModelSpec)> {
+    let vertices = [0, 1, 2, 3];
+    let tetrahedron = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]];
+    let spec = corners;
+    vec![
+        (
+            "link",
+            ModelSpec {
+                links: vec![Link {
+                    vertices: [0, 1],
+                    rest_length: 1.2,
+                    compliance: 1e-4,
+                }],
+                ..spec()
+            },
+        ),
+        (
+            "seam",
+            ModelSpec {
+                seams: vec![[2, 3]],
+                seam_speed: 3.0,
+                ..spec()
+            },
+        ),
+        (
+            "hinge",
+            ModelSpec {
+                hinges: vec![Hinge {
+                    vertices,
+                    rest_angle: 0.3,
+                    compliance: 1e-3,
+                }],
+                ..spec()
+            },
+        ),
+        (
+            "flex",
+            ModelSpec {
+                flexes: vec![Flex {
+                    vertices,
+                    stiffness: 10.0,
+                }],
+                ..spec()
+            },
+        ),
+        (
+            "area",
+            ModelSpec {
+                areas: vec![Area {
+                    vertices: [0, 1, 2],
+                    rest_area: 0.5,
+                    compliance: 1e-4,
+                }],
+                ..spec()
+            },
+        ),
+        (
+            "membrane",
+            ModelSpec {
+                membranes: vec![Membrane {
+                    vertices: [0, 1, 2],
+                    material: [[0.0, 0.0], [1.1, 0.0], [0.4, 0.9]],
+                    stiffness: [200.0, 50.0, 20.0],
+                    limits: [0.0, f32::INFINITY],
+                }],
+                ..spec()
+            },
+        ),
+        (
+            "limit",
+            ModelSpec {
+                membranes: vec![Membrane {
+                    vertices: [0, 1, 2],
+                    material: [[0.0, 0.0], [1.1, 0.0], [0.4, 0.9]],
+                    stiffness: [0.0; 3],
+                    limits: [0.95, 1.05],
+                }],
+                ..spec()
+            },
+        ),
+        (
+            "tetrahedron",
+            ModelSpec {
+                positions: vec![Vec3::zeros(), Vec3::z() * 0.9, Vec3::y(), Vec3::x()],
+                tets: vec![Tet {
+                    vertices: [0, 1, 2, 3].map(|v: u32| [0u32, 3, 2, 1][v as usize]),
+                    material: 0,
+                }],
+                materials: vec![Material::default()],
+                ..spec()
+            },
+        ),
+        (
+            "volume",
+            ModelSpec {
+                volumes: vec![Volume {
+                    triangles: tetrahedron,
+                    rest_volume: 0.3,
+                    compliance: 1e-4,
+                }],
+                ..spec()
+            },
+        ),
+        (
+            "cluster",
+            ModelSpec {
+                clusters: vec![Cluster {
+                    vertices: vec![0, 1, 2, 3],
+                    compliance: 1e-4,
+                }],
+                ..spec()
+            },
+        ),
+    ]
+}
+
+/// Momentum, and angular momentum about the origin with how large its parts are.
+fn momenta(model: &Model, state: &State) -> (Vector3<f64>, Vector3<f64>, f64) {
+    let (mut linear, mut angular, mut size) = (Vector3::zeros(), Vector3::zeros(), 0.0);
+    let masses = model
+        .spec()
+        .inverse_masses
+        .iter()
+        .map(|w| f64::from(1.0 / w));
+    for ((m, x), v) in masses.zip(&state.positions).zip(&state.velocities) {
+        let (x, p) = (x.cast::<f64>(), v.cast::<f64>() * m);
+        linear += p;
+        angular += x.cross(&p);
+        size += p.norm();
+    }
+    (linear, angular, size)
+}
+
+#[test]
+fn each_kind_of_element_conserves_both_momenta() {
+    for (name, spec) in elements() {
+        let model = Model::new(spec).unwrap();
+        let mut state = State::new(&model);
+        let mut random = Random::new(3, 0, 0);
+        for x in &mut state.positions {
+            *x += random.in_ball() * 0.2;
+        }
+        let mut solver = Xpbd::new(&model, 1);
+        let at_rest = momenta(&model, &state);
+        assert_eq!(at_rest.2, 0.0);
+        let dt = 1.0 / 240.0;
+        solver.step(&model, &STILL, dt, &mut state);
+        let (linear, angular, size) = momenta(&model, &state);
+        assert!(size > 1e-3, "{name} does nothing: {size}");
+        // Positions are rounded to 6e-8 m of the metre they measure; a velocity shows it divided by the step. The
+        // torque counts from where the impulse was given, which a rounded position is not far from.
+        let rounding = 4.0 * 2.0 * 6e-8 / f64::from(dt) * 2.0;
+        assert!(
+            linear.norm() < rounding + 1e-6 * size,
+            "{name}: {linear:?} of {size}"
+        );
+        let moved: f64 = size * f64::from(dt);
+        assert!(
+            angular.norm() < rounding + 1e-6 * size,
+            "{name}: {angular:?} of {size}, {moved}"
+        );
+    }
+}
+
+#[test]
+fn each_kind_of_element_rests_at_rest() {
+    for (name, spec) in elements() {
+        if !["tetrahedron", "cluster"].contains(&name) {
+            continue;
+        }
+        let model = Model::new(spec).unwrap();
+        let mut state = State::new(&model);
+        run(&model, 5, &STILL, 30, &mut state);
+        for (x, rest) in state.positions.iter().zip(model.rest()) {
+            assert!((x - rest).norm() < 1e-5, "{name}: {x:?}");
+        }
+    }
+}
+
+#[test]
+fn a_hinge_in_free_flight_does_not_spin_and_opens_to_its_angle() {
+    for degrees in [20.0, 60.0, 90.0, 120.0, 150.0, 170.0f32] {
+        let rest = degrees.to_radians();
+        let (s, c) = (libm::sinf(0.2), libm::cosf(0.2));
+        let model = Model::new(ModelSpec {
+            positions: vec![
+                Vec3::new(0.0, -0.5, 0.0),
+                Vec3::new(0.0, 0.5, 0.0),
+                Vec3::new(-c, 0.1, -s),
+                Vec3::new(c, -0.1, -s),
+            ],
+            inverse_masses: vec![1.0; 4],
+            links: [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3]]
+                .map(|vertices| Link {
+                    vertices,
+                    rest_length: if vertices == [0, 1] {
+                        1.0
+                    } else if vertices == [0, 2] || vertices == [1, 3] {
+                        (1.0 + 0.36f32).sqrt()
+                    } else {
+                        (1.0 + 0.16f32).sqrt()
+                    },
+                    compliance: 0.0,
+                })
+                .to_vec(),
+            hinges: vec![Hinge {
+                vertices: [0, 1, 2, 3],
+                rest_angle: rest,
+                compliance: 0.1,
+            }],
+            damping: 2.0,
+            ..ModelSpec::default()
+        })
+        .unwrap();
+        let mut state = State::new(&model);
+        let mut solver = Xpbd::new(&model, 20);
+        let mut largest = 0.0;
+        for _ in 0..300 {
+            solver.step(&model, &STILL, 1.0 / 60.0, &mut state);
+            let (linear, angular, size) = momenta(&model, &state);
+            largest = size.max(largest);
+            // A speed is rounded by 6e-8 m / h a substep, maybe the same way each time, and damping forgets 600 of them.
+            // Each projection turns nothing where it begins, but is carried on from where the one before it ended.
+            assert!(
+                linear.norm() < 1e-2 + 1e-3 * largest,
+                "{degrees}: {linear:?}"
+            );
+            assert!(
+                angular.norm() < 1e-2 + 3e-3 * largest,
+                "{degrees}: {angular:?} of {largest}"
+            );
+        }
+        let x = &state.positions;
+        let n1 = (x[1] - x[0]).cross(&(x[2] - x[0])).normalize();
+        let n2 = (x[0] - x[1]).cross(&(x[3] - x[1])).normalize();
+        let edge = (x[1] - x[0]).normalize();
+        let angle = libm::atan2f(n1.cross(&n2).dot(&edge), n1.dot(&n2));
+        assert!(
+            (angle - rest).abs() < 5e-3,
+            "{degrees}: {}",
+            angle.to_degrees()
+        );
+    }
+}
+
+#[test]
+fn stiffness_depends_on_neither_step_nor_iterations() {
+    let model = Model::new(ModelSpec {
+        positions: vec![Vec3::y(), Vec3::zeros()],
+        inverse_masses: vec![0.0, 1.0],
+        links: vec![Link {
+            vertices: [0, 1],
+            rest_length: 1.0,
+            compliance: 0.01,
+        }],
+        damping: 4.0,
+        ..ModelSpec::default()
+    })
+    .unwrap();
+    for (dt, substeps, iterations) in [
+        (1.0 / 30.0, 1, 1),
+        (1.0 / 60.0, 1, 20),
+        (1.0 / 60.0, 4, 5),
+        (1.0 / 144.0, 2, 2),
+    ] {
+        let mut state = State::new(&model);
+        let mut solver = Xpbd::with_iterations(&model, substeps, iterations);
+        for _ in 0..(8.0 / dt) as u32 {
+            solver.step(&model, &Drive::default(), dt, &mut state);
+        }
+        let stretch = -state.positions[1].y;
+        assert!(
+            (stretch - 0.0981).abs() < 1e-4,
+            "{dt} {substeps} {iterations}: {stretch}"
+        );
+    }
+}
+
+#[test]
+fn a_plain_projection_would_stiffen_with_iterations() {
+    // What position-based dynamics did before compliance: moving by a share k of the violation leaves (1 − k)ⁿ of it, so
+    // its material is that of the iteration count.
+    let k = 0.3f64;
+    let left = |n: u32| (0..n).fold(1.0, |violation, _| violation * (1.0 - k));
+    for n in [1, 5, 20] {
+        let effective = 1.0 - left(n);
+        let expected = 1.0 - libm::pow(1.0 - k, f64::from(n));
+        assert!((effective - expected).abs() < 1e-12);
+    }
+    assert!(1.0 - left(20) > 3.0 * (1.0 - left(1)));
+}
+
+#[test]
+fn viscosity_damps_stretching_and_not_spinning_nor_equilibria() {
+    let pair = |viscosity, pinned| {
+        Model::new(ModelSpec {
+            positions: vec![Vec3::y(), Vec3::zeros()],
+            inverse_masses: vec![if pinned { 0.0 } else { 1.0 }, 1.0],
+            links: vec![Link {
+                vertices: [0, 1],
+                rest_length: 1.0,
+                compliance: 0.01,
+            }],
+            viscosity,
+            ..ModelSpec::default()
+        })
+        .unwrap()
+    };
+    // A mass on a spring of ω = 10/s with viscosity τ decays as e^(−ω²τt/2).
+    let model = pair(0.02, true);
+    let mut state = State::new(&model);
+    run(&model, 40, &Drive::default(), 480, &mut state);
+    assert!(
+        (state.positions[1].y + 0.0981).abs() < 1e-3,
+        "{:?}",
+        state.positions[1]
+    );
+    assert!(
+        state.velocities[1].norm() < 2e-2,
+        "{:?}",
+        state.velocities[1]
+    );
+
+    let spin = |viscosity| {
+        let model = pair(viscosity, false);
+        let mut state = State::new(&model);
+        // At the radius where the spring carries the turning: k (2r − 1) = m ω² r with ω = 1.
+        let radius = 100.0 / (200.0 - 1.0);
+        state.positions = vec![Vec3::y() * radius, Vec3::y() * -radius];
+        state.velocities = vec![Vec3::x() * radius, Vec3::x() * -radius];
+        run(&model, 4, &STILL, 120, &mut state);
+        let v = (state.velocities[0] - state.velocities[1]).norm() / 2.0;
+        v / radius
+    };
+    let (free, damped) = (spin(0.0), spin(0.1));
+    assert!((damped - free).abs() < 2e-3, "{damped} {free}");
+}
+
+#[test]
+fn a_loaded_membrane_strains_as_its_threads_say() {
+    // A square pulled along the warp by p N/m: StVK, k₀ E (1 + e) = p with E = e + e²/2.
+    let square = |pull_weft: bool| {
+        let spec = ModelSpec {
+            positions: vec![Vec3::zeros(), Vec3::x(), Vec3::y(), Vec3::x() + Vec3::y()],
+            inverse_masses: vec![20.0; 4],
+            membranes: [[0, 1, 2], [3, 2, 1]]
+                .map(|vertices| Membrane {
+                    vertices,
+                    material: vertices.map(|v: u32| [(v % 2) as f32, (v / 2) as f32]),
+                    stiffness: [400.0, 100.0, 50.0],
+                    limits: [0.0, f32::INFINITY],
+                })
+                .to_vec(),
+            damping: 8.0,
+            ..ModelSpec::default()
+        };
+        let model = Model::new(spec).unwrap();
+        let mut state = State::new(&model);
+        // Half of the pull of each edge at each of its ends.
+        let axis = if pull_weft { Vec3::y() } else { Vec3::x() };
+        let loads: Vec<(u32, Vec3)> = model
+            .rest()
+            .iter()
+            .enumerate()
+            .map(|(v, x)| {
+                (
+                    v as u32,
+                    axis * (if x.dot(&axis) > 0.5 { 10.0 } else { -10.0 }),
+                )
+            })
+            .collect();
+        let drive = Drive {
+            loads: &loads,
+            ..STILL
+        };
+        run(&model, 20, &drive, 240, &mut state);
+        let across = if pull_weft { Vec3::x() } else { Vec3::y() };
+        let extent = |axis: &Vec3| {
+            let along = state.positions.iter().map(|x| x.dot(axis));
+            along.clone().fold(f32::MIN, f32::max) - along.fold(f32::MAX, f32::min)
+        };
+        (extent(&axis), extent(&across))
+    };
+    for (pull_weft, k) in [(false, 400.0), (true, 100.0)] {
+        let (along, across) = square(pull_weft);
+        let stress = k * 0.5 * (along * along - 1.0) * along;
+        assert!((stress - 20.0).abs() < 0.2, "{pull_weft}: {along} {stress}");
+        assert!((across - 1.0).abs() < 2e-3, "{pull_weft}: {across}");
+    }
+}
+
+#[test]
+fn a_membrane_stops_at_its_limit() {
+    let model = Model::new(ModelSpec {
+        positions: vec![Vec3::zeros(), Vec3::x(), Vec3::y() * -1.0],
+        inverse_masses: vec![0.0, 0.0, 1.0],
+        membranes: vec![Membrane {
+            vertices: [0, 1, 2],
+            material: [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]],
+            stiffness: [0.1, 0.1, 0.1],
+            limits: [0.9, 1.1],
+        }],
+        damping: 2.0,
+        ..ModelSpec::default()
+    })
+    .unwrap();
+    let mut state = State::new(&model);
+    run(&model, 20, &Drive::default(), 300, &mut state);
+    let x = state.positions[2];
+    // The line along which it stretches most measures 1.1 of its rest.
+    let warp = Vec3::x();
+    let weft = -x;
+    let (a, b, d) = (warp.norm_squared(), warp.dot(&weft), weft.norm_squared());
+    let most = ((a + d) / 2.0 + (((a - d) / 2.0).powi(2) + b * b).sqrt()).sqrt();
+    assert!((most - 1.1).abs() < 2e-3, "{most} at {x:?}");
+}
+
+#[test]
+fn a_balloon_holds_its_pressure_against_its_skin() {
+    let sphere = primitives::sphere(0.5, 16, 12);
+    let positions = sphere.rest.positions.clone();
+    let first = anim_geom::topology::weld(&positions);
+    let triangles: Vec<[u32; 3]> = sphere
+        .triangles
+        .iter()
+        .map(|t| t.map(|v| first[v as usize]))
+        .filter(|[a, b, c]| a != b && b != c && c != a)
+        .collect();
+    let mut edges: Vec<[u32; 2]> = triangles
+        .iter()
+        .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
+        .map(|[a, b]| [a.min(b), a.max(b)])
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let (skin, air) = (2e-4, 1e-3);
+    let model = Model::new(ModelSpec {
+        inverse_masses: vec![1.0; positions.len()],
+        links: edges
+            .iter()
+            .map(|&[a, b]| Link {
+                vertices: [a, b],
+                rest_length: (positions[a as usize] - positions[b as usize]).norm(),
+                compliance: skin,
+            })
+            .collect(),
+        volumes: vec![Volume {
+            triangles: triangles.clone(),
+            rest_volume: 0.8,
+            compliance: air,
+        }],
+        positions,
+        damping: 8.0,
+        ..ModelSpec::default()
+    })
+    .unwrap();
+    let mut state = State::new(&model);
+    run(&model, 20, &STILL, 240, &mut state);
+    let volume = triangles
+        .iter()
+        .map(|t| {
+            let [a, b, c] = t.map(|v| state.positions[v as usize].cast::<f64>());
+            a.dot(&b.cross(&c)) / 6.0
+        })
+        .sum::<f64>();
+    let pressure = (0.8 - volume) / f64::from(air);
+    // Clausius: in equilibrium the forces' virial vanishes, Σ tension × length = 3 p V.
+    let virial: f64 = model
+        .spec()
+        .links
+        .iter()
+        .map(|link| {
+            let [a, b] = link
+                .vertices
+                .map(|v| state.positions[v as usize].cast::<f64>());
+            let length = (a - b).norm();
+            (length - f64::from(link.rest_length)) / f64::from(skin) * length
+        })
+        .sum();
+    assert!(volume > 0.52 && pressure > 100.0, "{volume} {pressure}");
+    let ratio = virial / (3.0 * pressure * volume);
+    assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
+}
+
+#[test]
+fn shape_matching_follows_every_rotation_of_solid_flat_and_straight_shapes() {
+    let shapes: [Vec<Vec3>; 3] = [
+        (0..8u8)
+            .map(|i| {
+                Vec3::new(
+                    f32::from(i & 1),
+                    f32::from(i >> 1 & 1) * 1.5,
+                    f32::from(i >> 2) * 2.0,
+                )
+            })
+            .collect(),
+        (0..9u8)
+            .map(|i| Vec3::new(f32::from(i % 3), f32::from(i / 3) * 0.7, 0.0))
+            .collect(),
+        (0..4u8).map(|i| Vec3::x() * f32::from(i)).collect(),
+    ];
+    for (name, positions) in shapes.into_iter().enumerate() {
+        let count = positions.len();
+        let model = Model::new(ModelSpec {
+            inverse_masses: (0..count).map(|i| 0.5 + i as f32).collect(),
+            clusters: vec![Cluster {
+                vertices: (0..count as u32).collect(),
+                compliance: 0.0,
+            }],
+            positions,
+            ..ModelSpec::default()
+        })
+        .unwrap();
+        let half_turn = std::f32::consts::PI;
+        for (axis, angle) in [
+            (Vec3::x(), half_turn),
+            (Vec3::y(), half_turn),
+            (Vec3::z(), half_turn),
+            (Vec3::new(1.0, 1.0, 0.0).normalize(), half_turn),
+            (Vec3::new(1.0, -2.0, 0.5).normalize(), 2.5),
+            (Vec3::z(), 1.2),
+        ] {
+            let rotation = quat::from_axis_angle(axis, angle);
+            let goal: Vec<Vec3> = model
+                .rest()
+                .iter()
+                .map(|x| rotation * x + Vec3::x())
+                .collect();
+            let mut state = State::new(&model);
+            state.reset(&goal);
+            run(&model, 1, &STILL, 1, &mut state);
+            for (x, goal) in state.positions.iter().zip(&goal) {
+                assert!(
+                    (x - goal).norm() < 2e-5,
+                    "shape {name} axis {axis:?} {angle}: {x:?} {goal:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn coincident_particles_part_in_a_way_that_repeats() {
+    let model = Model::new(ModelSpec {
+        positions: vec![Vec3::x(); 2],
+        inverse_masses: vec![1.0, 1.0],
+        links: vec![Link {
+            vertices: [0, 1],
+            rest_length: 1.0,
+            compliance: 0.0,
+        }],
+        ..ModelSpec::default()
+    })
+    .unwrap();
+    let hashes = [0, 1].map(|_| {
+        let mut state = State::new(&model);
+        run(&model, 5, &STILL, 1, &mut state);
+        assert!(state.is_finite());
+        let [a, b] = [state.positions[0], state.positions[1]];
+        assert!(((a - b).norm() - 1.0).abs() < 1e-3, "{a:?} {b:?}");
+        hash(&state)
+    });
+    assert_eq!(hashes[0], hashes[1]);
+}
+
+#[test]
+fn a_seam_closes_at_its_speed_and_holds() {
+    let model = Model::new(ModelSpec {
+        positions: vec![Vec3::zeros(), Vec3::x()],
+        inverse_masses: vec![1.0, 1.0],
+        seams: vec![[0, 1]],
+        seam_speed: 0.5,
+        ..ModelSpec::default()
+    })
+    .unwrap();
+    let mut state = State::new(&model);
+    run(&model, 10, &STILL, 30, &mut state);
+    let gap = (state.positions[0] - state.positions[1]).norm();
+    assert!(gap > 0.2 && gap < 0.8, "{gap}");
+    run(&model, 10, &STILL, 300, &mut state);
+    let gap = (state.positions[0] - state.positions[1]).norm();
+    assert!(gap < 1e-5, "{gap}");
+}
+
+#[test]
+fn a_load_stretches_a_spring_by_force_times_compliance() {
+    let model = Model::new(ModelSpec {
+        positions: vec![Vec3::x(), Vec3::zeros()],
+        inverse_masses: vec![0.0, 1.0],
+        links: vec![Link {
+            vertices: [0, 1],
+            rest_length: 1.0,
+            compliance: 0.01,
+        }],
+        damping: 4.0,
+        ..ModelSpec::default()
+    })
+    .unwrap();
+    let mut state = State::new(&model);
+    // Loads on one vertex add up; those on a pinned vertex, on none and of no number do nothing.
+    let loads = [
+        (1, Vec3::x() * -7.0),
+        (1, Vec3::x() * -3.0),
+        (0, Vec3::y()),
+        (7, Vec3::y()),
+        (1, Vec3::y() * f32::NAN),
+    ];
+    let drive = Drive {
+        loads: &loads,
+        ..STILL
+    };
+    run(&model, 4, &drive, 480, &mut state);
+    assert!(
+        (state.positions[1] - Vec3::x() * -0.1).norm() < 1e-4,
+        "{:?}",
+        state.positions[1]
+    );
+}
+
+#[test]
+fn a_slanted_sheet_rises_in_the_wind() {
+    let slant = quat::from_axis_angle(Vec3::z(), -std::f32::consts::FRAC_PI_4);
+    let mut spec = common::sheet(6, false);
+    for x in &mut spec.positions {
+        *x = slant * *x;
+    }
+    spec.damping = 0.0;
+    let built = anim_sim::cloth::build(&spec).unwrap();
+    let gain = |drag, lift| {
+        let model = Model::new(ModelSpec {
+            drag,
+            lift,
+            ..built.spec().clone()
+        })
+        .unwrap();
+        let mut state = State::new(&model);
+        let drive = Drive {
+            wind: Vec3::x() * 2.0,
+            ..STILL
+        };
+        Xpbd::new(&model, 20).step(&model, &drive, 1.0 / 600.0, &mut state);
+        let sum: Vec3 = state.velocities.iter().sum();
+        sum / state.velocities.len() as f32 * 600.0
+    };
+    // The normal is (s, s, 0): lift at 45° is ρ u² s² ... of a coefficient c: c |u| / 2 upwards over 0.2 kg/m².
+    let lift = gain(0.0, 0.1);
+    assert!((lift.y - 0.5 * 0.1 * 2.0 / 0.2).abs() < 0.01, "{lift:?}");
+    assert!(lift.x.abs() < 0.01, "no work on the air: {lift:?}");
+    let drag = gain(0.1, 0.0);
+    assert!((drag.x - drag.y).abs() < 0.01, "along the normal: {drag:?}");
+}
+
+#[test]
+fn an_outcome_tells_violations_and_speeds() {
+    let model = Model::new(ModelSpec {
+        positions: vec![Vec3::zeros(), Vec3::x(), Vec3::x() * 5.0],
+        inverse_masses: vec![0.0, 0.0, 1.0],
+        links: vec![Link {
+            vertices: [0, 1],
+            rest_length: 0.75,
+            compliance: 0.0,
+        }],
+        ..ModelSpec::default()
+    })
+    .unwrap();
+    let mut state = State::new(&model);
+    state.velocities[2] = Vec3::x() * 1000.0;
+    let outcome = Xpbd::new(&model, 3).step(&model, &STILL, 0.01, &mut state);
+    assert_eq!(
+        (outcome.residual, outcome.iterations, outcome.slowed),
+        (0.25, 3, 1)
+    );
+}
+
+#[test]
+fn a_crushed_solid_gets_more_substeps_and_recovers() {
+    let (_, spec) = elements().remove(7);
+    let model = Model::new(ModelSpec {
+        damping: 5.0,
+        ..spec
+    })
+    .unwrap();
+    let mut state = State::new(&model);
+    state.positions[3].x = -0.2;
+    let mut solver = Xpbd::new(&model, 10);
+    let outcome = solver.step(&model, &STILL, 1.0 / 60.0, &mut state);
+    assert_eq!(outcome.iterations, 40);
+    run(&model, 10, &STILL, 300, &mut state);
+    let x = &state.positions;
+    let volume = (x[3] - x[0]).dot(&(x[2] - x[0]).cross(&(x[1] - x[0])));
+    assert!((volume / 0.9 - 1.0).abs() < 1e-2, "{volume}");
+    let calm = solver.step(&model, &STILL, 1.0 / 60.0, &mut state);
+    assert_eq!(calm.iterations, 10);
+}
