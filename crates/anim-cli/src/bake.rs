@@ -4,15 +4,17 @@ use std::path::Path;
 
 use anim_asset::baked::{clip_of_poses, vertex_animation};
 use anim_asset::{Document, MeshSpec, Node, Primitive};
-use anim_engine::geom::{Mesh, Vertices};
-use anim_engine::math::{Affine, Transform};
+use anim_engine::geom::{Mesh, Vertices, normals};
+use anim_engine::math::{Affine, Transform, Vec3};
 use anim_engine::skeleton::{ClipSpec, MorphChannel, Pose};
-use anim_engine::{Actor, Scene};
+use anim_engine::{Actor, Body, Scene};
 
 use crate::output::{self, Failure};
 
 /// Frames between two keys of a baked cloth.
 const CLOTH_EVERY: usize = 3;
+/// Linear RGB of simulated bodies.
+const BODY_COLOR: [f32; 3] = [0.62, 0.12, 0.10];
 /// Linear RGB of the ground.
 pub(crate) const GROUND_COLOR: [f32; 3] = [0.36, 0.33, 0.27];
 
@@ -21,6 +23,8 @@ pub(crate) const GROUND_COLOR: [f32; 3] = [0.36, 0.33, 0.27];
 pub(crate) struct Baker {
     fps: f32,
     actors: Vec<Frames>,
+    /// One list of frames a body that has a surface, world space.
+    bodies: Vec<Vec<Vertices>>,
 }
 
 /// The frames of one actor.
@@ -43,6 +47,7 @@ impl Baker {
         Self {
             fps,
             actors: documents.into_iter().map(frames).collect(),
+            bodies: Vec::new(),
         }
     }
 
@@ -53,6 +58,16 @@ impl Baker {
                 frames.poses.push(world_pose(actor));
                 frames.take_cloths(actor);
             }
+        }
+        let bodies = scene.engine.bodies().map(|(_, body)| body);
+        for (index, body) in bodies.filter(|body| has_surface(body)).enumerate() {
+            if index == self.bodies.len() {
+                self.bodies.push(Vec::new());
+            }
+            let positions = body.positions().to_vec();
+            let mut normals = vec![Vec3::y(); positions.len()];
+            normals::smooth(&positions, &body.model().spec().triangles, &mut normals);
+            self.bodies[index].push(Vertices { positions, normals });
         }
     }
 
@@ -68,6 +83,24 @@ impl Baker {
             if let Some(actor) = scene.engine.actor(*id) {
                 frames.append(actor, self.fps, &mut all, &mut clip)?;
             }
+        }
+        let bodies = scene.engine.bodies().map(|(_, body)| body);
+        let bodies = bodies.filter(|body| has_surface(body));
+        for (body, frames) in bodies.zip(self.bodies) {
+            let mesh = Mesh {
+                rest: Vertices::default(),
+                uvs: Vec::new(),
+                triangles: body.model().spec().triangles.clone(),
+            };
+            add_animated(
+                &mut all,
+                &mut clip,
+                body.name(),
+                mesh,
+                BODY_COLOR,
+                self.fps,
+                &frames,
+            )?;
         }
         if let Some(ground) = &scene.ground {
             let mesh = add_mesh(&mut all, "ground", ground.clone(), GROUND_COLOR);
@@ -138,9 +171,9 @@ fn add_cloth(
     fps: f32,
     frames: &[Vertices],
 ) -> Result<(), Failure> {
-    let Some(first) = frames.first() else {
+    if frames.is_empty() {
         return Ok(());
-    };
+    }
     let Some(mesh) = all.nodes[node].mesh else {
         return Ok(());
     };
@@ -156,25 +189,45 @@ fn add_cloth(
                 n.weights.clear();
             });
     }
-    let animation = vertex_animation(first, fps, CLOTH_EVERY, frames)
-        .ok_or_else(|| Failure::option("--fps", format!("{fps} is not a frame rate")))?;
-    let shape = Mesh {
-        rest: first.clone(),
-        uvs: source.mesh.uvs,
-        triangles: source.mesh.triangles,
-    };
     let name = all.nodes[node]
         .name
         .clone()
         .unwrap_or_else(|| "cloth".to_owned());
-    let mesh = add_mesh(all, &name, shape, source.color);
+    add_animated(all, clip, &name, source.mesh, source.color, fps, frames)
+}
+
+/// Adds a mesh whose morph targets are frames; where it rests is the first of them.
+fn add_animated(
+    all: &mut Document,
+    clip: &mut ClipSpec,
+    name: &str,
+    mesh: Mesh,
+    color: [f32; 3],
+    fps: f32,
+    frames: &[Vertices],
+) -> Result<(), Failure> {
+    let Some(first) = frames.first() else {
+        return Ok(());
+    };
+    let animation = vertex_animation(first, fps, CLOTH_EVERY, frames)
+        .ok_or_else(|| Failure::option("--fps", format!("{fps} is not a frame rate")))?;
+    let shape = Mesh {
+        rest: first.clone(),
+        ..mesh
+    };
+    let mesh = add_mesh(all, name, shape, color);
     all.meshes[mesh].primitives[0].targets = animation.targets;
-    let joint = add_node(all, &name, mesh);
+    let joint = add_node(all, name, mesh);
     clip.morphs.push(MorphChannel {
         joint,
         track: animation.weights,
     });
     Ok(())
+}
+
+/// Ropes have none.
+fn has_surface(body: &Body) -> bool {
+    !body.model().spec().triangles.is_empty()
 }
 
 fn add_mesh(all: &mut Document, name: &str, mesh: Mesh, color: [f32; 3]) -> usize {

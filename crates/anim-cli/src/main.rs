@@ -5,8 +5,10 @@
 //! not met, 2 input or call unusable.
 
 mod bake;
+mod cache;
 mod check;
 mod compress;
+mod contact_sheet;
 mod convert;
 mod demo;
 mod ik;
@@ -16,9 +18,11 @@ mod input;
 mod output;
 mod picture;
 mod play;
+mod progress;
 mod render;
 mod sample;
 mod shapes;
+mod simulate;
 mod skin;
 mod weights;
 mod weights_picture;
@@ -62,6 +66,8 @@ enum Verb {
     Weights(weights::Args),
     /// From one format to another.
     Convert(convert::Args),
+    /// A scene's simulation, with energies, strains and penetrations.
+    Simulate(simulate::Args),
     /// The built-in scene.
     Demo(demo::Args),
 }
@@ -83,6 +89,7 @@ fn main() -> ExitCode {
         Verb::Shapes(args) => shapes::run(&args),
         Verb::Weights(args) => weights::run(&args),
         Verb::Convert(args) => convert::run(&args),
+        Verb::Simulate(args) => simulate::run(&args),
         Verb::Demo(args) => demo::run(&args),
     };
     match outcome {

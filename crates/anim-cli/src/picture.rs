@@ -1,10 +1,10 @@
 //! Pictures of scenes: characters, ground, particles and targets, with the camera that finds them.
 
-use anim_engine::geom::Vertices;
+use anim_engine::geom::{Shape, Vertices, normals};
 use anim_engine::math::Vec3;
 use anim_engine::skeleton::Globals;
 use anim_engine::skin::VertexBlocks;
-use anim_engine::{Actor, Character, Scene};
+use anim_engine::{Actor, Body, Character, Scene};
 use anim_view::{Camera, Canvas, Image, Style};
 
 use crate::bake::{GROUND_COLOR, to_world};
@@ -27,6 +27,15 @@ pub(crate) struct Look {
 
 /// Linear RGB of particles and targets.
 const DUST: [f32; 3] = [0.78, 0.70, 0.55];
+/// Linear RGB of obstacles, and of bodies in turn.
+const OBSTACLE: [f32; 3] = [0.35, 0.35, 0.38];
+const BODIES: [[f32; 3]; 5] = [
+    [0.62, 0.12, 0.10],
+    [0.10, 0.32, 0.60],
+    [0.70, 0.50, 0.10],
+    [0.12, 0.45, 0.20],
+    [0.45, 0.18, 0.50],
+];
 const TARGET: [f32; 3] = [0.95, 0.55, 0.05];
 /// Linear RGB of earlier moments.
 const GHOST: [f32; 3] = [0.10, 0.25, 0.70];
@@ -54,6 +63,9 @@ pub(crate) fn bounds(scene: &Scene) -> (Vec3, Vec3) {
                 .joints()
                 .for_each(|joint| take(actor.world_from_joint(joint).translation));
         }
+    }
+    for (_, body) in scene.engine.bodies() {
+        body.positions().iter().copied().for_each(&mut take);
     }
     if low.x <= high.x {
         (low, high)
@@ -121,6 +133,10 @@ pub(crate) fn draw_over(
     }
     for (_, actor) in scene.engine.actors() {
         draw_actor(&mut canvas, camera, actor, look);
+    }
+    draw_obstacles(&mut canvas, camera, scene);
+    for (index, (_, body)) in scene.engine.bodies().enumerate() {
+        draw_body(&mut canvas, camera, body, BODIES[index % BODIES.len()]);
     }
     for (index, ghost) in earlier.iter().enumerate() {
         let opacity = 0.35 * (index + 1) as f32 / (earlier.len() + 1) as f32;
@@ -197,6 +213,41 @@ fn draw_actor(canvas: &mut Canvas, camera: &Camera, actor: &Actor, look: &Look) 
         }
         canvas.skeleton(camera, skeleton, &world);
     }
+}
+
+/// Draws what is in the way, but for planes, which the floor shows.
+fn draw_obstacles(canvas: &mut Canvas, camera: &Camera, scene: &Scene) {
+    let style = Style {
+        color: OBSTACLE,
+        ..Style::default()
+    };
+    for index in &scene.obstacles {
+        let collider = &scene.engine.world.colliders[*index];
+        if !matches!(collider.shape, Shape::Plane) {
+            canvas.collider(camera, collider, &style);
+        }
+    }
+}
+
+/// Draws a simulated body: its surface, or its links.
+fn draw_body(canvas: &mut Canvas, camera: &Camera, body: &Body, color: [f32; 3]) {
+    let spec = body.model().spec();
+    let positions = body.positions();
+    if spec.triangles.is_empty() {
+        for link in &spec.links {
+            let [from, to] = link.vertices.map(|v| positions[v as usize]);
+            canvas.line(camera, from, to, color, 3.0);
+        }
+        return;
+    }
+    let mut normals = vec![Vec3::y(); positions.len()];
+    normals::smooth(positions, &spec.triangles, &mut normals);
+    let style = Style {
+        color,
+        two_sided: true,
+        ..Style::default()
+    };
+    canvas.mesh(camera, positions, &normals, &spec.triangles, &style);
 }
 
 /// Draws surfaces of a character, each in its own colour unless tinted.

@@ -1,19 +1,18 @@
 //! `anim play`: the whole frame over a clip or a scene.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anim_asset::{AssetError, Document};
-use anim_engine::math::Vec3;
 use anim_engine::scene::CharacterSpec;
 use anim_engine::skeleton::{ClipSpec, Wrap};
 use anim_engine::{Config, EngineError, Scene, SceneSpec, Stage};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::bake::Baker;
+use crate::contact_sheet::Sheet;
 use crate::output::{Exit, Failure};
-use crate::picture::{self, Look};
+use crate::picture::Look;
+use crate::progress::Progress;
 use crate::{input, output};
 
 #[derive(Debug, clap::Args)]
@@ -205,7 +204,7 @@ pub(crate) fn set_up(
 pub(crate) const MOST_FRAMES: u32 = 100_000;
 
 /// The frames to run: as many as were asked for, or as `duration` seconds have; at least one.
-fn frames_of(asked: Option<u32>, duration: f32, fps: f32) -> Result<u32, Failure> {
+pub(crate) fn frames_of(asked: Option<u32>, duration: f32, fps: f32) -> Result<u32, Failure> {
     // A cast takes what is too large to the largest.
     let frames = asked.unwrap_or((duration * fps).round().max(1.0) as u32);
     if (1..=MOST_FRAMES).contains(&frames) {
@@ -214,11 +213,6 @@ fn frames_of(asked: Option<u32>, duration: f32, fps: f32) -> Result<u32, Failure
     let message = format!("{frames} frames are not in 1 to {MOST_FRAMES}");
     Err(Failure::option("--frames", message))
 }
-
-/// Pictures in a contact sheet at most.
-const SHEET_PICTURES: u32 = 12;
-/// Columns of a contact sheet.
-const SHEET_COLUMNS: usize = 6;
 
 /// Runs a scene to its end and writes what was asked for.
 pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit, Failure> {
@@ -362,90 +356,4 @@ fn table(report: &Value, seconds: &[[f64; 4]]) -> String {
         text.push_str(&format!("wrote {file}\n"));
     }
     text
-}
-
-/// Pictures of some frames, time from left to right.
-struct Sheet {
-    every: u32,
-    /// Where the first actor was, the box around all, and the floor.
-    start: Option<(Vec3, (Vec3, Vec3), f32)>,
-    images: Vec<anim_view::Image>,
-    labels: Vec<String>,
-}
-
-impl Sheet {
-    fn new(frames: u32) -> Self {
-        Self {
-            every: frames.div_ceil(SHEET_PICTURES).max(1),
-            start: None,
-            images: Vec::new(),
-            labels: Vec::new(),
-        }
-    }
-
-    fn take(&mut self, scene: &Scene, frame: u32, look: &Look) -> Result<(), Failure> {
-        let first = scene.actors.first().and_then(|id| scene.engine.actor(*id));
-        let place = first
-            .map(|actor| actor.world_from_model().translation)
-            .unwrap_or_default();
-        let (start, bounds, floor) = *self.start.get_or_insert_with(|| {
-            let bounds = picture::bounds(scene);
-            (place, roomy(bounds), picture::floor(bounds))
-        });
-        let look = &Look { floor, ..*look };
-        if frame.is_multiple_of(self.every) {
-            let camera = picture::camera(picture::following(scene, bounds, start), look);
-            self.images.push(picture::draw(scene, &camera, look)?);
-            self.labels.push(format!("{:.2} s", scene.time()));
-        }
-        Ok(())
-    }
-
-    fn picture(&self) -> anim_view::Image {
-        anim_view::sheet(&self.images, &self.labels, SHEET_COLUMNS)
-    }
-}
-
-/// A box with room for arms and legs that move.
-fn roomy((low, high): (Vec3, Vec3)) -> (Vec3, Vec3) {
-    let room = (high - low) * 0.12;
-    (low - room, high + room)
-}
-
-/// A progress bar on a terminal, once work has lasted a second.
-struct Progress {
-    bar: ProgressBar,
-    start: Instant,
-}
-
-impl Progress {
-    fn new(frames: u32, hidden: bool) -> Self {
-        let bar =
-            ProgressBar::with_draw_target(Some(u64::from(frames)), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {eta} left") {
-            bar.set_style(style);
-        }
-        if hidden {
-            bar.finish_and_clear();
-        }
-        Self {
-            bar,
-            start: Instant::now(),
-        }
-    }
-
-    fn advance(&self) {
-        if self.bar.is_finished() {
-            return;
-        }
-        if self.bar.is_hidden() && self.start.elapsed().as_secs() >= 1 {
-            // indicatif draws nothing where stderr is no terminal.
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-        self.bar.inc(1);
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
 }

@@ -36,7 +36,8 @@ use self::motion::Motion;
 use crate::{ActorId, BodyId, Engine};
 
 pub use bodies::{
-    BodyKind, BodySpec, HoldSpec, JointPlace, MeshSource, Method, PlacedMesh, SolverSpec,
+    BodyKind, BodySpec, HoldSpec, JointPlace, MeshSource, Method, PlacedMesh, SolidShape,
+    SolverSpec,
 };
 pub use ground::GroundSpec;
 pub use gusts::GustSpec;

@@ -18,11 +18,13 @@
 
 mod polygon;
 mod statement;
+mod write;
 
 use anim_geom::{Mesh, Vertices};
 use anim_math::Vec3;
 
 use self::statement::{Statements, Token};
+pub use self::write::{ObjObject, write};
 use crate::{AssetError, Document, Finding, MeshSpec, Node, Primitive, Severity, gltf};
 
 /// A mesh as it was in an OBJ.

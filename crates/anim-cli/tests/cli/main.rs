@@ -13,5 +13,6 @@ mod oracle;
 mod run;
 mod shapes;
 mod shared_files;
+mod simulate;
 mod skin;
 mod weights;

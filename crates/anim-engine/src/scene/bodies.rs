@@ -3,12 +3,19 @@
 use std::sync::Arc;
 
 use anim_asset::{AssetError, Document};
-use anim_geom::tet::{Split, lattice};
+use anim_geom::TetMesh;
+use anim_geom::tet::{Split, StuffOptions, lattice, stuff};
 use anim_geom::{Mesh, primitives, topology};
 use anim_math::{Affine, Transform, Vec3, quat};
 use anim_sim::cloth::{self, ClothSpec};
 use anim_sim::element::Material;
-use anim_sim::{Link, Model, ModelSpec, Solver, Xpbd};
+use anim_sim::rope::{self, RopeSpec};
+use anim_sim::soft::{self, SoftSpec};
+use anim_sim::{
+    Implicit, ImplicitOptions, Model, ModelSpec, SelfContact, Solver, Vbd, VbdOptions, Xpbd,
+};
+#[cfg(feature = "solve")]
+use anim_sim::{Projective, ProjectiveOptions};
 use serde::{Deserialize, Serialize};
 
 use super::check::{placed, refusal};
@@ -51,15 +58,16 @@ pub enum BodyKind {
         #[serde(default)]
         material: ClothSpec,
     },
-    /// A solid bar or block of tetrahedra.
+    /// A solid of tetrahedra.
     Soft {
-        /// Cells along x, y and z.
-        cells: [u32; 3],
-        /// Metres.
-        size: Vec3,
+        /// Its shape.
+        shape: SolidShape,
         /// What it is made of.
         #[serde(default)]
         material: Material,
+        /// How its surface keeps off itself; if left out, it passes through.
+        #[serde(default)]
+        self_contact: Option<SelfContact>,
     },
     /// A rope along a line.
     Rope {
@@ -67,21 +75,30 @@ pub enum BodyKind {
         ends: [Vec3; 2],
         /// Pieces between them.
         segments: u32,
-        /// Of the rope at rest against the distance of its ends.
-        #[serde(default = "one")]
-        slack: f32,
-        /// kg/m.
-        #[serde(default = "tenth")]
-        density: f32,
+        /// Points and pins are filled in.
+        #[serde(default)]
+        material: RopeSpec,
     },
 }
 
-fn one() -> f32 {
-    1.0
-}
-
-fn tenth() -> f32 {
-    0.1
+/// The shape of a solid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SolidShape {
+    /// A block from the origin.
+    Block {
+        /// Along x, y and z.
+        cells: [u32; 3],
+        /// Metres.
+        size: Vec3,
+    },
+    /// The inside of a surface.
+    Inside {
+        /// The surface.
+        mesh: MeshSource,
+        /// Cells along its longest side.
+        resolution: u32,
+    },
 }
 
 /// A surface, seen from its body.
@@ -188,9 +205,16 @@ impl Default for SolverSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Small steps of extended position-based dynamics.
+    /// Small steps of extended position-based dynamics: cloth, ropes and soft solids at a fixed price.
     #[default]
     Xpbd,
+    /// Vertex block descent: nothing explodes or collapses, however large the step.
+    Vbd,
+    /// Newton's method: solids as stiff as their material says.
+    Implicit,
+    /// Quasi-Newton steps on a matrix factored once: cloth that hardly stretches.
+    #[cfg(feature = "solve")]
+    Projective,
 }
 
 /// Vertices of a body of a scene at most.
@@ -228,22 +252,28 @@ pub(super) fn spawn(
             cloth_model(meshes, material, &format!("{place}/made_of/cloth"), load)?
         }
         BodyKind::Soft {
-            cells,
-            size,
+            shape,
             material,
-        } => soft_model(*cells, *size, *material, &format!("{place}/made_of/soft"))?,
+            self_contact,
+        } => {
+            let place = format!("{place}/made_of/soft");
+            let spec = SoftSpec {
+                mesh: solid_mesh(shape, &format!("{place}/shape"), load)?,
+                material: *material,
+                self_contact: *self_contact,
+                ..SoftSpec::default()
+            };
+            let model = soft::build(&spec).map_err(EngineError::from);
+            model.map_err(placed(place))?.spec().clone()
+        }
         BodyKind::Rope {
             ends,
             segments,
-            slack,
-            density,
-        } => rope_model(
-            *ends,
-            *segments,
-            *slack,
-            *density,
-            &format!("{place}/made_of/rope"),
-        )?,
+            material,
+        } => {
+            let place = format!("{place}/made_of/rope");
+            rope_model(*ends, *segments, material, &place)?
+        }
     };
     let mut holders = Vec::new();
     let mut motions = Vec::new();
@@ -304,6 +334,28 @@ pub(super) fn spawn(
 fn solver(model: &Model, spec: &SolverSpec) -> Box<dyn Solver> {
     match spec.method {
         Method::Xpbd => Box::new(Xpbd::new(model, spec.substeps)),
+        Method::Vbd => Box::new(Vbd::new(
+            model,
+            VbdOptions {
+                substeps: spec.substeps,
+                ..VbdOptions::default()
+            },
+        )),
+        Method::Implicit => Box::new(Implicit::new(
+            model,
+            ImplicitOptions {
+                substeps: spec.substeps,
+                ..ImplicitOptions::default()
+            },
+        )),
+        #[cfg(feature = "solve")]
+        Method::Projective => Box::new(Projective::new(
+            model,
+            ProjectiveOptions {
+                substeps: spec.substeps,
+                ..ProjectiveOptions::default()
+            },
+        )),
     }
 }
 
@@ -410,66 +462,48 @@ fn mesh_of(
     }
 }
 
-fn soft_model(
-    cells: [u32; 3],
-    size: Vec3,
-    material: Material,
+fn solid_mesh(
+    shape: &SolidShape,
     place: &str,
-) -> Result<ModelSpec, EngineError> {
-    let vertices = cells.map(|n| n as usize + 1).iter().product::<usize>();
-    if cells.contains(&0) || vertices > MOST_VERTICES {
-        let message = format!("{cells:?} is not in [1, 1, 1] to {MOST_VERTICES} vertices");
-        return Err(refusal(&format!("{place}/cells"), message));
-    }
-    let mesh = lattice(cells, size, Split::Five);
-    let mut masses = vec![0.0f64; mesh.positions.len()];
-    for (tet, volume) in mesh.tets.iter().zip(mesh.volumes()) {
-        for vertex in tet {
-            masses[*vertex as usize] += volume * f64::from(material.density) / 4.0;
+    load: &mut dyn FnMut(&str) -> Result<Document, AssetError>,
+) -> Result<TetMesh, EngineError> {
+    match shape {
+        SolidShape::Block { cells, size } => {
+            let vertices = cells.map(|n| n as usize + 1).iter().product::<usize>();
+            if cells.contains(&0) || vertices > MOST_VERTICES {
+                let message = format!("{cells:?} is not in [1, 1, 1] to {MOST_VERTICES} vertices");
+                return Err(refusal(&format!("{place}/block/cells"), message));
+            }
+            Ok(lattice(*cells, *size, Split::Five))
+        }
+        SolidShape::Inside { mesh, resolution } => {
+            let surface = mesh_of(mesh, &format!("{place}/inside/mesh"), load)?;
+            let options = StuffOptions {
+                resolution: *resolution,
+            };
+            stuff(&surface, &options)
+                .map_err(EngineError::from)
+                .map_err(placed(format!("{place}/inside")))
         }
     }
-    let triangles = mesh.surface();
-    Ok(ModelSpec {
-        inverse_masses: masses.iter().map(|m| (1.0 / m) as f32).collect(),
-        tets: mesh
-            .tets
-            .iter()
-            .map(|vertices| anim_sim::element::Tet {
-                vertices: *vertices,
-                material: 0,
-            })
-            .collect(),
-        positions: mesh.positions,
-        materials: vec![material],
-        triangles,
-        ..ModelSpec::default()
-    })
 }
 
 fn rope_model(
     [from, to]: [Vec3; 2],
     segments: u32,
-    slack: f32,
-    density: f32,
+    material: &RopeSpec,
     place: &str,
 ) -> Result<ModelSpec, EngineError> {
     if segments == 0 || segments as usize >= MOST_VERTICES {
         let message = format!("{segments} is not in 1 to {MOST_VERTICES}");
         return Err(refusal(&format!("{place}/segments"), message));
     }
-    let count = segments as usize + 1;
-    let piece = (to - from).norm() * slack / segments as f32;
-    let links = (0..segments).map(|i| Link {
-        vertices: [i, i + 1],
-        rest_length: piece,
-        compliance: 0.0,
-    });
-    let along = |i: usize| from + (to - from) * (i as f32 / segments as f32);
-    Ok(ModelSpec {
-        positions: (0..count).map(along).collect(),
-        inverse_masses: vec![1.0 / (density * piece); count],
-        links: links.collect(),
-        damping: 0.2,
-        ..ModelSpec::default()
-    })
+    let along = |i: u32| from + (to - from) * (i as f32 / segments as f32);
+    let spec = RopeSpec {
+        points: (0..=segments).map(along).collect(),
+        pinned: Vec::new(),
+        ..material.clone()
+    };
+    let model = rope::build(&spec).map_err(EngineError::from);
+    Ok(model.map_err(placed(place))?.spec().clone())
 }

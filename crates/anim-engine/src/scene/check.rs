@@ -4,7 +4,7 @@ use anim_math::Vec3;
 use anim_sim::cloth::ClothSpec;
 
 use super::spec::{CapsuleSpec, CharacterSpec, ClothUse, GoalSpec, ParticlesSpec, PinSpec};
-use super::{BodyKind, BodySpec, GroundSpec, ObstacleShape, ObstacleSpec, SceneSpec};
+use super::{BodyKind, BodySpec, GroundSpec, ObstacleShape, ObstacleSpec, SceneSpec, SolidShape};
 use crate::{EngineError, MAX_LAYERS};
 
 /// Lengths, speeds and accelerations beyond which single precision says nothing of a character.
@@ -173,25 +173,26 @@ fn body(place: &str, part: &BodySpec) -> Result<(), EngineError> {
         BodyKind::Cloth { material, .. } => {
             cloth_material(&format!("{place}/made_of/cloth/material"), material)
         }
-        BodyKind::Soft { size, .. } => (0..3).try_for_each(|axis| {
-            range(
-                &format!("{place}/made_of/soft/size/{axis}"),
-                size[axis],
-                1e-4,
-                FAR,
-            )
-        }),
-        BodyKind::Rope {
-            ends,
-            slack,
-            density,
-            ..
-        } => {
+        BodyKind::Soft { shape, .. } => match shape {
+            SolidShape::Block { size, .. } => (0..3).try_for_each(|axis| {
+                let place = format!("{place}/made_of/soft/shape/block/size/{axis}");
+                range(&place, size[axis], 1e-4, FAR)
+            }),
+            SolidShape::Inside { resolution, .. } => {
+                let place = format!("{place}/made_of/soft/shape/inside/resolution");
+                range(&place, *resolution as f32, 1.0, 1000.0)
+            }
+        },
+        BodyKind::Rope { ends, material, .. } => {
             let place = format!("{place}/made_of/rope");
             vector(&format!("{place}/ends/0"), ends[0])?;
             vector(&format!("{place}/ends/1"), ends[1])?;
-            range(&format!("{place}/slack"), *slack, 0.1, 1000.0)?;
-            range(&format!("{place}/density"), *density, 1e-6, FAR)?;
+            range(
+                &format!("{place}/material/thickness"),
+                material.thickness,
+                0.0,
+                1.0,
+            )?;
             if ends[0] == ends[1] {
                 return Err(refusal(&format!("{place}/ends"), "are one".to_owned()));
             }

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Spring;
 use crate::SimError;
-use crate::bend::edges_and_crossings;
+use crate::bend::{crossings, edges_and_hinges};
 use crate::check::check_vertices;
 use crate::integrate::DVec3;
 
@@ -114,7 +114,8 @@ impl Network {
         for (index, triangle) in triangles.iter().enumerate() {
             check_vertices("triangle", index, triangle, positions.len())?;
         }
-        let (edges, crossings) = edges_and_crossings(triangles);
+        let (edges, hinges) = edges_and_hinges(triangles);
+        let crossings = crossings(&hinges);
         let none = std::iter::empty();
         Ok(self.springs(positions, edges.into_iter(), none, crossings.into_iter()))
     }
