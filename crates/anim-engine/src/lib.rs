@@ -105,4 +105,8 @@ mod book {
     struct Skinning;
     #[doc = include_str!("../../../docs/book/09-faces.md")]
     struct Faces;
+    #[doc = include_str!("../../../docs/book/11-cloth-and-contact.md")]
+    struct ClothAndContact;
+    #[doc = include_str!("../../../docs/book/12-solids-hair-muscle.md")]
+    struct SolidsHairMuscle;
 }

@@ -13,6 +13,7 @@ mod faces;
 mod frames;
 mod ik;
 mod rotations;
+mod simulation;
 mod skeletons;
 mod skinning;
 #[path = "../common/walkers.rs"]
@@ -51,6 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         weights::pictures,
         skinning::pictures,
         faces::pictures,
+        simulation::pictures,
     ];
     for chapter in chapters {
         for (name, image) in chapter()? {
