@@ -24,7 +24,7 @@ use anim_geom::chunks;
 use anim_math::nalgebra::{Quaternion, Vector4};
 use anim_math::{Quat, Vec3, quat};
 
-use super::model::{Hair, HairState, Strand};
+use super::model::{Hair, HairState};
 use crate::SimError;
 
 /// Guides that a follower has at most.
@@ -77,20 +77,6 @@ impl GuideTurns {
             hair.segment_count(),
             "the turns are those of other hair"
         );
-    }
-
-    /// How a guide has turned at the middle of segment `index` of `segments`.
-    #[inline]
-    fn at(&self, strand: &Strand, index: usize, segments: usize) -> Quat {
-        if segments == strand.segments {
-            return self.turns[strand.first_segment + index];
-        }
-        let place = (index as f32 + 0.5) / segments as f32 * strand.segments as f32 - 0.5;
-        let place = place.clamp(0.0, strand.segments as f32 - 1.0);
-        let before = (place as usize).min(strand.segments - 1);
-        let after = (before + 1).min(strand.segments - 1);
-        let [a, b] = [before, after].map(|segment| self.turns[strand.first_segment + segment]);
-        quat::nlerp(a, b, place - before as f32)
     }
 }
 
@@ -216,13 +202,13 @@ impl Followers {
         let range = self.strand(strand);
         let groom = &self.points[range.clone()];
         let segments = groom.len() - 1;
-        let binding = &self.bindings[strand];
+        let leaders = self.bindings[strand].leaders(hair, turns);
         let mut position = groom[0];
         if !visit(range.start, position) {
             return;
         }
         for (index, pair) in groom.windows(2).enumerate() {
-            let turned = binding.turn(hair, turns, index, segments);
+            let turned = leaders.turn(index, segments);
             position += turned * (pair[1] - pair[0]);
             if !visit(range.start + index + 1, position) {
                 return;
@@ -277,35 +263,22 @@ impl Binding {
         binding
     }
 
-    /// The mean rotation of the guides since the groom, at segment `index` of `segments`.
+    /// The guides as they have turned.
     #[inline]
-    pub(super) fn turn(
-        &self,
-        hair: &Hair,
-        turns: &GuideTurns,
-        index: usize,
-        segments: usize,
-    ) -> Quat {
-        let mut sum = Vector4::zeros();
-        for (guide, weight) in self.guides.iter().zip(self.weights) {
-            if weight == 0.0 {
-                continue;
+    pub(super) fn leaders<'a>(&self, hair: &Hair, turns: &'a GuideTurns) -> Leaders<'a> {
+        let mut leaders = Leaders {
+            turns: [&[]; MAX_GUIDES],
+            weights: self.weights,
+        };
+        let guides = self.guides.iter().zip(self.weights);
+        for (slot, (guide, weight)) in leaders.turns.iter_mut().zip(guides) {
+            if weight > 0.0 {
+                let strand = &hair.strands[*guide as usize];
+                let end = strand.first_segment + strand.segments;
+                *slot = &turns.turns[strand.first_segment..end];
             }
-            let turned = turns.at(&hair.strands[*guide as usize], index, segments);
-            let sign = if turned.coords.dot(&sum) < 0.0 {
-                -weight
-            } else {
-                weight
-            };
-            sum += turned.coords * sign;
         }
-        // As much as the guides disagree the sum is short; it is zero only if they are opposite.
-        let norm = sum.norm();
-        if norm > 1e-6 {
-            Quat::new_unchecked(Quaternion::from_vector(sum / norm))
-        } else {
-            Quat::identity()
-        }
+        leaders
     }
 
     /// The mean velocity of the guides at a fraction of their length, along the root's axes.
@@ -321,6 +294,53 @@ impl Binding {
         }
         sum
     }
+}
+
+/// How the guides of one follower have turned; those without weight are empty.
+pub(super) struct Leaders<'a> {
+    turns: [&'a [Quat]; MAX_GUIDES],
+    weights: [f32; MAX_GUIDES],
+}
+
+impl Leaders<'_> {
+    /// Their mean rotation since the groom, at the middle of segment `index` of `segments`.
+    #[inline]
+    pub(super) fn turn(&self, index: usize, segments: usize) -> Quat {
+        let mut sum = Vector4::zeros();
+        for (turns, weight) in self.turns.iter().zip(self.weights) {
+            if turns.is_empty() {
+                continue;
+            }
+            let turned = if turns.len() == segments {
+                turns[index]
+            } else {
+                turn_between(turns, index, segments)
+            };
+            let sign = if turned.coords.dot(&sum) < 0.0 {
+                -weight
+            } else {
+                weight
+            };
+            sum += turned.coords * sign;
+        }
+        // As much as the guides disagree the sum is short; it is zero only if they are opposite.
+        let norm = sum.norm();
+        if norm > 1e-6 {
+            Quat::new_unchecked(Quaternion::from_vector(sum / norm))
+        } else {
+            Quat::identity()
+        }
+    }
+}
+
+/// The turn of a guide at the middle of segment `index` of `segments`, of which it has another number.
+fn turn_between(turns: &[Quat], index: usize, segments: usize) -> Quat {
+    let last = turns.len() - 1;
+    let place = (index as f32 + 0.5) / segments as f32 * turns.len() as f32 - 0.5;
+    let place = place.clamp(0.0, last as f32);
+    let before = (place as usize).min(last);
+    let after = (before + 1).min(last);
+    quat::nlerp(turns[before], turns[after], place - before as f32)
 }
 
 #[cfg(test)]

@@ -343,6 +343,7 @@ impl HairLodSolver {
         let turns = &mut self.turns[from];
         turns.update(source, old);
         for (strand, binding) in target.strands.iter().zip(&lod.levels[to].sources[from]) {
+            let leaders = binding.leaders(source, turns);
             let mut position = target.points[strand.first_vertex];
             begun.positions[strand.first_vertex] = position;
             for index in 0..strand.segments {
@@ -350,7 +351,7 @@ impl HairLodSolver {
                     strand.first_segment + index,
                     strand.first_vertex + index + 1,
                 );
-                let turned = binding.turn(source, turns, index, strand.segments);
+                let turned = leaders.turn(index, strand.segments);
                 let along = target.points[vertex] - target.points[vertex - 1];
                 position += turned * along;
                 let fraction = (index + 1) as f32 / strand.segments as f32;
