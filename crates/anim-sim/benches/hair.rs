@@ -9,7 +9,9 @@ use std::hint::black_box;
 
 use anim_geom::{Collider, Shape};
 use anim_math::{Affine, Random, Vec3};
-use anim_sim::hair::{Followers, Hair, HairDrive, HairSolver, HairSpec, HairState, HairVolume};
+use anim_sim::hair::{
+    Followers, GuideTurns, Hair, HairDrive, HairSolver, HairSpec, HairState, HairVolume,
+};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 const FRAME: f32 = 1.0 / 60.0;
@@ -74,12 +76,16 @@ fn hair(criterion: &mut Criterion) {
 fn followers(criterion: &mut Criterion) {
     let hair = Hair::new(spec()).expect("valid hair");
     let state = HairState::new(&hair);
+    let mut turns = GuideTurns::new(&hair);
     let followers = Followers::new(&hair, &strands(20_000, 2), 4).expect("valid strands");
     let mut positions = vec![Vec3::zeros(); followers.vertex_count()];
     let mut group = criterion.benchmark_group("anim-sim/hair_followers");
     group.throughput(Throughput::Elements(followers.vertex_count() as u64));
     group.bench_function("20k", |bencher| {
-        bencher.iter(|| followers.place(&hair, &state, black_box(&mut positions)));
+        bencher.iter(|| {
+            turns.update(&hair, &state);
+            followers.place(&hair, &turns, black_box(&mut positions));
+        });
     });
 }
 

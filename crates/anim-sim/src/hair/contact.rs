@@ -228,71 +228,129 @@ fn act(lane8: &mut Lane8) {
 /// Adds contacts where the strands, on their way from `now` to `next`, are stopped anew; false if nowhere.
 fn find(scene: &Scene<'_>, group: &Group, lane8: &mut Lane8) -> bool {
     let before = lane8.contacts.len();
+    // After the first round only strands that touch have changed.
+    let mut lanes = [before == 0; LANES];
+    for contact in &lane8.contacts {
+        lanes[contact.lane] = true;
+    }
     for (bit, (collider, friction)) in scene.obstacles.at(scene.substep).enumerate() {
         let Some(obstacle) = collider.obstacle() else {
             continue;
         };
-        let bit = 1 << (bit % 32);
-        for (lane, [root_before, root]) in scene.roots.iter().enumerate().take(group.used) {
+        let search = Search {
+            scene,
+            group,
+            obstacle,
+            bit: 1 << (bit % 32),
+            friction,
+        };
+        for lane in (0..group.used).filter(|lane| lanes[*lane]) {
+            let [root_before, root] = scene.roots[lane];
             let reach = group.reach[lane] + (root - root_before).norm();
-            if !obstacle.may_touch(*root_before, reach, scene.thickness) {
-                continue;
-            }
-            let root_distance = obstacle.distance(*root, group.reach[lane] + scene.thickness);
-            let mut along = 0.0;
-            let mut last = Path {
-                start: *root_before,
-                end: *root,
-            };
-            for (vertex, segment) in group.segments.iter().enumerate() {
-                let path = Path {
-                    start: root_before + get3(&lane8.now[vertex].offset, lane),
-                    end: root + get3(&lane8.next[vertex].offset, lane),
-                };
-                let clearance = |along: f32| scene.thickness.min(root_distance + LEAVE * along);
-                let half = segment.length[lane] * 0.5;
-                let hit = path.stop(&obstacle, clearance(along + 2.0 * half));
-                let ends = [last.start, path.start];
-                let mut add = |vertex: usize, path: &Path, stop: &Stop| {
-                    if lane8.touched[vertex][lane] & bit != 0 {
-                        return;
-                    }
-                    lane8.touched[vertex][lane] |= bit;
-                    let mass = group.segments[vertex].mass[lane];
-                    let stick = obstacle.carried(path.start) - path.start;
-                    let direction = ends[1] - ends[0];
-                    let flat = direction - stop.normal * stop.normal.dot(&direction);
-                    let out = stop
-                        .normal
-                        .dot(&(path.end + stop.push - path.start - stick));
-                    lane8.contacts.push(Contact {
-                        vertex,
-                        lane,
-                        normal: stop.normal,
-                        axis: flat
-                            .try_normalize(1e-3 * segment.length[lane])
-                            .unwrap_or_default(),
-                        way: stick + stop.normal * out,
-                        shift: stop.shift,
-                        stiffness: GRIP * mass / (scene.h * scene.h),
-                        friction,
-                        mode: Mode::Sticks,
-                    });
-                };
-                if let Some(stop) = &hit {
-                    add(vertex, &path, stop);
-                } else if vertex > 0
-                    && let Some(stop) = last.middle(&path).stop(&obstacle, clearance(along + half))
-                {
-                    add(vertex - 1, &last, &stop);
-                    add(vertex, &path, &stop);
-                }
-                along += 2.0 * half;
-                last = path;
+            if search
+                .obstacle
+                .may_touch(root_before, reach, scene.thickness)
+            {
+                search.strand(lane, lane8);
             }
         }
     }
     lane8.contacts.len() > before
+}
+
+/// A collider against the strands of a group.
+struct Search<'a> {
+    scene: &'a Scene<'a>,
+    group: &'a Group,
+    obstacle: Obstacle<'a>,
+    /// Of the collider, among those that a vertex touches.
+    bit: u32,
+    friction: f32,
+}
+
+impl Search<'_> {
+    fn strand(&self, lane: usize, lane8: &mut Lane8) {
+        let (scene, obstacle) = (self.scene, &self.obstacle);
+        let root = self.path(lane8, lane, 0);
+        let fastest = (1..=self.group.segments.len())
+            .map(|point| self.path(lane8, lane, point).length_squared(obstacle))
+            .fold(0.0, f32::max)
+            .sqrt();
+        let far = self.group.reach[lane] + fastest + scene.thickness;
+        let root_distance = obstacle.distance(root.end, far);
+        // Distance changes no faster than the way along a strand: nothing that near to here can have met the surface.
+        let mut free = root_distance - scene.thickness - fastest;
+        let mut along = 0.0;
+        for (vertex, segment) in self.group.segments.iter().enumerate() {
+            let length = segment.length[lane];
+            along += length;
+            free -= length;
+            if free > 0.0 {
+                continue;
+            }
+            let clearance = |along: f32| scene.thickness.min(root_distance + LEAVE * along);
+            let [last, path] = [vertex, vertex + 1].map(|point| self.path(lane8, lane, point));
+            free = obstacle.distance(path.end, far) - scene.thickness - fastest;
+            let along_strand = path.start - last.start;
+            if free <= 0.0
+                && let Some(stop) = path.stop(obstacle, clearance(along))
+            {
+                self.add(lane8, [vertex, lane], &path, &stop, along_strand);
+            } else if vertex > 0
+                && free <= length * 0.5
+                && let Some(stop) = last
+                    .middle(&path)
+                    .stop(obstacle, clearance(along - length * 0.5))
+            {
+                self.add(lane8, [vertex - 1, lane], &last, &stop, along_strand);
+                self.add(lane8, [vertex, lane], &path, &stop, along_strand);
+            }
+        }
+    }
+
+    /// The way of a point of a strand: 0 is the root, and vertices follow.
+    fn path(&self, lane8: &Lane8, lane: usize, point: usize) -> Path {
+        let [start, end] = self.scene.roots[lane];
+        match point.checked_sub(1) {
+            None => Path { start, end },
+            Some(vertex) => Path {
+                start: start + get3(&lane8.now[vertex].offset, lane),
+                end: end + get3(&lane8.next[vertex].offset, lane),
+            },
+        }
+    }
+
+    /// Holds a vertex, unless this collider holds it already.
+    fn add(
+        &self,
+        lane8: &mut Lane8,
+        [vertex, lane]: [usize; 2],
+        path: &Path,
+        stop: &Stop,
+        along: Vec3,
+    ) {
+        let touched = &mut lane8.touched[vertex][lane];
+        if *touched & self.bit != 0 {
+            return;
+        }
+        *touched |= self.bit;
+        let normal = stop.normal;
+        let flat = along - normal * normal.dot(&along);
+        let stick = self.obstacle.carried(path.start) - path.start;
+        let out = normal.dot(&(path.end + stop.push - path.start - stick));
+        lane8.contacts.push(Contact {
+            vertex,
+            lane,
+            normal,
+            axis: flat.try_normalize(1e-3 * along.norm()).unwrap_or_default(),
+            way: stick + normal * out,
+            shift: stop.shift,
+            stiffness: GRIP * self.group.segments[vertex].mass[lane]
+                / (self.scene.h * self.scene.h),
+            friction: self.friction,
+            mode: Mode::Sticks,
+        });
+    }
 }
 
 /// The way of a point through a substep.
@@ -312,6 +370,11 @@ struct Stop {
 }
 
 impl Path {
+    /// As seen from the moving collider.
+    fn length_squared(&self, obstacle: &Obstacle<'_>) -> f32 {
+        (self.end - obstacle.carried(self.start)).norm_squared()
+    }
+
     fn middle(&self, other: &Self) -> Self {
         Self {
             start: (self.start + other.start) * 0.5,

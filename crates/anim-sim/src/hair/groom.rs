@@ -11,10 +11,12 @@
 use anim_math::Vec3;
 use anim_math::nalgebra::{Quaternion, UnitQuaternion, Vector3, Vector4};
 
+use super::spec::HairSpec;
+
 type Quat64 = UnitQuaternion<f64>;
 
-/// The moment is never thought to come from more than this strain of one joint, rad: a soft strand cannot hold any shape.
-const MAX_STRAIN: f64 = 2.0;
+/// Neither a joint nor the hold is thought to bear weight by more than this strain, rad: a soft strand cannot hold any shape.
+const MAX_STRAIN: f64 = 1.0;
 
 /// A strand at rest.
 #[derive(Clone, Debug)]
@@ -23,6 +25,8 @@ pub(super) struct Rest {
     pub(super) frames: Vec<Quat64>,
     /// N: half the rotation that the joint at the root end of each segment rests at; the first is against the root.
     pub(super) halves: Vec<Quat64>,
+    /// N: what each segment is held to, such that the hold bears what weight the joints cannot.
+    pub(super) targets: Vec<Quat64>,
 }
 
 /// N lengths of a strand's segments.
@@ -55,37 +59,45 @@ pub(super) fn masses(lengths: &[f64], linear_density: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Frames of a groom, and the rest that `gravity` bends into it.
+/// Frames of a groom, and the rest that its weight bends into it.
 ///
-/// * `rigidity`: EI and GJ, N·m². * `gravity`: m/s².
-pub(super) fn rest(
-    points: &[Vec3],
-    rigidity: [f64; 2],
-    linear_density: f64,
-    gravity: Vector3<f64>,
-) -> Rest {
+/// * `gravity`: m/s².
+pub(super) fn rest(points: &[Vec3], spec: &HairSpec, gravity: Vector3<f64>) -> Rest {
+    let (rigidity, density) = (spec.material.rigidity(), spec.material.linear_density());
     let frames = frames(points);
     let lengths = lengths(points);
     let cells = cells(&lengths);
-    let masses = masses(&lengths, linear_density);
+    let masses = masses(&lengths, density);
+    let reach: f64 = lengths.iter().sum();
 
     // The moment that each joint must pass on: the weight of all beyond it times its arm.
-    let (mut weight, mut moment) = (Vector3::zeros(), Vector3::zeros());
-    let mut moments = vec![Vector3::zeros(); frames.len()];
+    let (mut weight, mut moment, mut passed) =
+        (Vector3::zeros(), Vector3::zeros(), Vector3::zeros());
+    let (mut halves, mut targets) = (frames.clone(), frames.clone());
     for index in (0..frames.len()).rev() {
         weight += gravity * masses[index];
         let along = frames[index] * Vector3::z() * lengths[index];
-        moment += along.cross(&weight);
-        moments[index] = moment;
+        let own = along.cross(&weight);
+        moment += own;
+        let before = frames[index.saturating_sub(1)];
+        let stiffness = rigidity.map(|r| r / cells[index]);
+        let (half, passes) = rest_half(before, frames[index], stiffness, moment);
+        halves[index] = half;
+        let hold = hold(spec, lengths[index], reach);
+        let held = strain_under([hold; 2], passed + own - passes);
+        targets[index] = held.inverse() * frames[index];
+        passed = passes;
     }
-    let halves = (0..frames.len())
-        .map(|index| {
-            let before = frames[index.saturating_sub(1)];
-            let stiffness = rigidity.map(|r| r / cells[index]);
-            rest_half(before, frames[index], stiffness, moments[index])
-        })
-        .collect();
-    Rest { frames, halves }
+    Rest {
+        frames,
+        halves,
+        targets,
+    }
+}
+
+/// The moment that holds a segment to the groom, N·m for a radian.
+pub(super) fn hold(spec: &HairSpec, length: f64, reach: f64) -> f64 {
+    f64::from(spec.hold) * spec.material.linear_density() * length * reach
 }
 
 /// The frames that are carried along the points without twist.
@@ -106,39 +118,48 @@ fn frames(points: &[Vec3]) -> Vec<Quat64> {
         .collect()
 }
 
-/// Half the rest of a joint between two frames that passes on a moment, world space.
+/// Half the rest of a joint between two frames that is to pass on a moment, and the moment that it passes, world space.
 ///
-/// The strain u and the frame midway depend on each other; the fixed point is reached in a few rounds, as the midway
+/// The strain and the frame midway depend on each other; the fixed point is reached in a few rounds, as the midway
 /// frame turns by a fraction of the strain only.
 fn rest_half(
     before: Quat64,
     after: Quat64,
     [bend, twist]: [f64; 2],
     moment: Vector3<f64>,
-) -> Quat64 {
+) -> (Quat64, Vector3<f64>) {
     let relative = before.inverse() * after;
     let mut half = half_of(relative);
     let mut strain = Quat64::identity();
+    let mut passes = Vector3::zeros();
     for _ in 0..50 {
         // As seen from the frame midway, which half the elastic strain turns from the rest's.
         let mid = before * half * half_of(strain);
-        let local = mid.inverse() * moment;
-        let c = 2.0 / (1.0 + strain.w);
-        // What passes moment has turned back from rest: the energy's gradient balances it.
-        let u = Vector3::new(
-            ratio(local.x, bend * c),
-            ratio(local.y, bend * c),
-            ratio(local.z, twist * c),
-        );
-        let u = u * (MAX_STRAIN / u.norm().max(MAX_STRAIN));
-        let p = u * 0.25;
-        let squared = p.norm_squared();
-        strain = normalized(p * 2.0, 1.0 - squared);
+        strain = strain_under([bend, twist], mid.inverse() * moment);
         // half · strain · half = relative.
         let root = half_of(strain);
         half = root.inverse() * half_of(root * relative * root) * root.inverse();
+        let change = 2.0 / (1.0 + strain.w);
+        let u = strain.coords.xyz() * (2.0 * change * change);
+        passes = before * half * root * Vector3::new(u.x * bend, u.y * bend, u.z * twist);
     }
-    half
+    (half, passes)
+}
+
+/// The strain that balances a moment about axes of which z is twist, or as much of it as may be: c K u = moment.
+fn strain_under([bend, twist]: [f64; 2], moment: Vector3<f64>) -> Quat64 {
+    let mut strain = Quat64::identity();
+    for _ in 0..20 {
+        let c = 2.0 / (1.0 + strain.w);
+        let u = Vector3::new(
+            ratio(moment.x, bend * c),
+            ratio(moment.y, bend * c),
+            ratio(moment.z, twist * c),
+        );
+        let p = u * (0.25 * MAX_STRAIN / u.norm().max(MAX_STRAIN));
+        strain = normalized(p * 2.0, 1.0 - p.norm_squared());
+    }
+    strain
 }
 
 /// 0 where there is no stiffness: such a joint rests anywhere.
@@ -182,7 +203,7 @@ mod tests {
     #[test]
     fn a_straight_weightless_strand_rests_straight() {
         let points: Vec<Vec3> = (0..5).map(|i| Vec3::x() * i as f32).collect();
-        let rest = rest(&points, [1.0, 1.0], 1.0, Vector3::zeros());
+        let rest = rest(&points, &HairSpec::default(), Vector3::zeros());
         for (frame, half) in rest.frames.iter().zip(&rest.halves) {
             assert!((frame * Vector3::z() - Vector3::x()).norm() < 1e-15);
             assert!((half.w - 1.0).abs() < 1e-15);
@@ -201,13 +222,35 @@ mod tests {
     fn the_root_joint_of_a_level_strand_passes_on_half_its_weight_times_its_length() {
         let n = 16;
         let points: Vec<Vec3> = (0..=n).map(|i| Vec3::x() * (i as f32 / n as f32)).collect();
-        let stiff = 1e4;
-        let rest = rest(&points, [stiff; 2], 1.0, Vector3::y() * -10.0);
+        let mut spec = HairSpec::default();
+        spec.material.radius = 1.0;
+        let ([stiff, _], density) = (spec.material.rigidity(), spec.material.linear_density());
+        let rest = rest(&points, &spec, Vector3::y() * -10.0);
         // A strain of M / k, k = EI / (l/2), and small: the whole angle is twice the half's.
         let angle = 4.0 * rest.halves[0].coords.xyz().norm();
         let cell = 0.5 / f64::from(n);
-        let expected = 10.0 * 0.5 / (stiff / cell);
-        assert!((angle / expected - 1.0).abs() < 1e-6, "{angle} {expected}");
+        let expected = density * 10.0 * 0.5 / (stiff / cell);
+        assert!((angle / expected - 1.0).abs() < 1e-4, "{angle} {expected}");
+    }
+
+    #[test]
+    fn what_the_joints_cannot_bear_the_hold_does() {
+        let points: Vec<Vec3> = (0..=16).map(|i| Vec3::x() * (0.02 * i as f32)).collect();
+        let mut spec = HairSpec {
+            hold: 40.0,
+            ..HairSpec::default()
+        };
+        spec.material.young = 1e6;
+        let gravity = Vector3::y() * -9.81;
+        let rest = rest(&points, &spec, gravity);
+        // A segment of mass m is held up against m g (L − x) l, by hold m L for a radian.
+        for (index, (frame, target)) in rest.frames.iter().zip(&rest.targets).enumerate() {
+            let up = (target * Vector3::z()).y;
+            let beyond = 1.0 - (index as f64 + 0.5) / 16.0;
+            let expected = 9.81 / 40.0 * beyond;
+            assert!((up - expected).abs() < 0.02, "{index}: {up} {expected}");
+            assert!((frame * Vector3::z()).y.abs() < 1e-9);
+        }
     }
 
     #[test]

@@ -7,13 +7,15 @@
 //!
 //! ```
 //! use anim_math::Vec3;
-//! use anim_sim::hair::{Followers, Hair, HairSpec, HairState};
+//! use anim_sim::hair::{Followers, GuideTurns, Hair, HairSpec, HairState};
 //!
 //! let strand = |x: f32| vec![Vec3::x() * x, Vec3::new(x, 0.1, 0.0), Vec3::new(x, 0.2, 0.0)];
 //! let hair = Hair::new(HairSpec { guides: vec![strand(0.0), strand(0.02)], ..HairSpec::default() })?;
 //! let followers = Followers::new(&hair, &[strand(0.005), strand(0.01)], 4)?;
 //! let mut positions = vec![Vec3::zeros(); followers.vertex_count()];
-//! followers.place(&hair, &HairState::new(&hair), &mut positions);
+//! let mut turns = GuideTurns::new(&hair);
+//! turns.update(&hair, &HairState::new(&hair));
+//! followers.place(&hair, &turns, &mut positions);
 //! assert!((positions[5] - Vec3::new(0.01, 0.2, 0.0)).norm() < 1e-6);
 //! # Ok::<(), anim_sim::SimError>(())
 //! ```
@@ -22,7 +24,7 @@ use anim_geom::chunks;
 use anim_math::nalgebra::{Quaternion, Vector4};
 use anim_math::{Quat, Vec3, quat};
 
-use super::model::{Hair, HairState, Strand};
+use super::model::{Hair, HairState};
 use crate::SimError;
 
 /// Guides that a follower has at most.
@@ -38,6 +40,44 @@ pub struct Followers {
     bindings: Vec<Binding>,
     /// Of the hair that the strands are bound to.
     guide_count: usize,
+}
+
+/// How far each segment of the guides has turned since the groom: what followers follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GuideTurns {
+    /// Of each segment, guide after guide, in the space of the root.
+    turns: Vec<Quat>,
+}
+
+impl GuideTurns {
+    /// Those of the groom: none.
+    pub fn new(hair: &Hair) -> Self {
+        Self {
+            turns: vec![Quat::identity(); hair.segment_count()],
+        }
+    }
+
+    /// Takes them from a state. Allocates nothing.
+    ///
+    /// # Panics
+    ///
+    /// If it or the state was made for other hair.
+    pub fn update(&mut self, hair: &Hair, state: &HairState) {
+        state.check(hair);
+        self.check(hair);
+        let segments = state.orientations.iter().zip(&hair.frames);
+        for (turn, (now, groom)) in self.turns.iter_mut().zip(segments) {
+            *turn = now * groom.inverse();
+        }
+    }
+
+    fn check(&self, hair: &Hair) {
+        assert_eq!(
+            self.turns.len(),
+            hair.segment_count(),
+            "the turns are those of other hair"
+        );
+    }
 }
 
 /// The guides of one follower; weights sum to 1, unused ones are 0.
@@ -123,9 +163,9 @@ impl Followers {
     ///
     /// # Panics
     ///
-    /// If `positions` has not V elements, or hair and state are not those that the strands were bound to.
-    pub fn place(&self, hair: &Hair, state: &HairState, positions: &mut [Vec3]) {
-        state.check(hair);
+    /// If `positions` has not V elements, or hair and turns are not those that the strands were bound to.
+    pub fn place(&self, hair: &Hair, turns: &GuideTurns, positions: &mut [Vec3]) {
+        turns.check(hair);
         assert_eq!(
             hair.guide_count(),
             self.guide_count,
@@ -139,7 +179,7 @@ impl Followers {
                 let range = self.strand(strand);
                 // A chunk may begin and end inside a strand: what lies before is walked but not written.
                 let end = range.end.min(first + chunk.len());
-                self.walk(hair, state, strand, |vertex, position| {
+                self.walk(hair, turns, strand, |vertex, position| {
                     if (first..end).contains(&vertex) {
                         chunk[vertex - first] = position;
                     }
@@ -155,20 +195,20 @@ impl Followers {
     fn walk(
         &self,
         hair: &Hair,
-        state: &HairState,
+        turns: &GuideTurns,
         strand: usize,
         mut visit: impl FnMut(usize, Vec3) -> bool,
     ) {
         let range = self.strand(strand);
         let groom = &self.points[range.clone()];
         let segments = groom.len() - 1;
-        let binding = &self.bindings[strand];
+        let leaders = self.bindings[strand].leaders(hair, turns);
         let mut position = groom[0];
         if !visit(range.start, position) {
             return;
         }
         for (index, pair) in groom.windows(2).enumerate() {
-            let turned = binding.turn(hair, state, index, segments);
+            let turned = leaders.turn(index, segments);
             position += turned * (pair[1] - pair[0]);
             if !visit(range.start + index + 1, position) {
                 return;
@@ -223,35 +263,22 @@ impl Binding {
         binding
     }
 
-    /// The mean rotation of the guides since the groom, at segment `index` of `segments`.
+    /// The guides as they have turned.
     #[inline]
-    pub(super) fn turn(
-        &self,
-        hair: &Hair,
-        state: &HairState,
-        index: usize,
-        segments: usize,
-    ) -> Quat {
-        let mut sum = Vector4::zeros();
-        for (guide, weight) in self.guides.iter().zip(self.weights) {
-            if weight == 0.0 {
-                continue;
+    pub(super) fn leaders<'a>(&self, hair: &Hair, turns: &'a GuideTurns) -> Leaders<'a> {
+        let mut leaders = Leaders {
+            turns: [&[]; MAX_GUIDES],
+            weights: self.weights,
+        };
+        let guides = self.guides.iter().zip(self.weights);
+        for (slot, (guide, weight)) in leaders.turns.iter_mut().zip(guides) {
+            if weight > 0.0 {
+                let strand = &hair.strands[*guide as usize];
+                let end = strand.first_segment + strand.segments;
+                *slot = &turns.turns[strand.first_segment..end];
             }
-            let turned = turn_of(hair, state, &hair.strands[*guide as usize], index, segments);
-            let sign = if turned.coords.dot(&sum) < 0.0 {
-                -weight
-            } else {
-                weight
-            };
-            sum += turned.coords * sign;
         }
-        // As much as the guides disagree the sum is short; it is zero only if they are opposite.
-        let norm = sum.norm();
-        if norm > 1e-6 {
-            Quat::new_unchecked(Quaternion::from_vector(sum / norm))
-        } else {
-            Quat::identity()
-        }
+        leaders
     }
 
     /// The mean velocity of the guides at a fraction of their length, along the root's axes.
@@ -269,21 +296,51 @@ impl Binding {
     }
 }
 
-/// How a guide has turned since the groom at the middle of segment `index` of `segments`.
-#[inline]
-fn turn_of(hair: &Hair, state: &HairState, strand: &Strand, index: usize, segments: usize) -> Quat {
-    let turn = |segment: usize| {
-        let segment = strand.first_segment + segment;
-        state.orientations[segment] * hair.frames[segment].inverse()
-    };
-    if segments == strand.segments {
-        return turn(index);
+/// How the guides of one follower have turned; those without weight are empty.
+pub(super) struct Leaders<'a> {
+    turns: [&'a [Quat]; MAX_GUIDES],
+    weights: [f32; MAX_GUIDES],
+}
+
+impl Leaders<'_> {
+    /// Their mean rotation since the groom, at the middle of segment `index` of `segments`.
+    #[inline]
+    pub(super) fn turn(&self, index: usize, segments: usize) -> Quat {
+        let mut sum = Vector4::zeros();
+        for (turns, weight) in self.turns.iter().zip(self.weights) {
+            if turns.is_empty() {
+                continue;
+            }
+            let turned = if turns.len() == segments {
+                turns[index]
+            } else {
+                turn_between(turns, index, segments)
+            };
+            let sign = if turned.coords.dot(&sum) < 0.0 {
+                -weight
+            } else {
+                weight
+            };
+            sum += turned.coords * sign;
+        }
+        // As much as the guides disagree the sum is short; it is zero only if they are opposite.
+        let norm = sum.norm();
+        if norm > 1e-6 {
+            Quat::new_unchecked(Quaternion::from_vector(sum / norm))
+        } else {
+            Quat::identity()
+        }
     }
-    let place = (index as f32 + 0.5) / segments as f32 * strand.segments as f32 - 0.5;
-    let place = place.clamp(0.0, strand.segments as f32 - 1.0);
-    let before = (place as usize).min(strand.segments - 1);
-    let after = (before + 1).min(strand.segments - 1);
-    quat::nlerp(turn(before), turn(after), place - before as f32)
+}
+
+/// The turn of a guide at the middle of segment `index` of `segments`, of which it has another number.
+fn turn_between(turns: &[Quat], index: usize, segments: usize) -> Quat {
+    let last = turns.len() - 1;
+    let place = (index as f32 + 0.5) / segments as f32 * turns.len() as f32 - 0.5;
+    let place = place.clamp(0.0, last as f32);
+    let before = (place as usize).min(last);
+    let after = (before + 1).min(last);
+    quat::nlerp(turns[before], turns[after], place - before as f32)
 }
 
 #[cfg(test)]
@@ -321,13 +378,19 @@ mod tests {
         (hair, state)
     }
 
+    fn turns(hair: &Hair, state: &HairState) -> GuideTurns {
+        let mut turns = GuideTurns::new(hair);
+        turns.update(hair, state);
+        turns
+    }
+
     #[test]
     fn a_follower_with_the_root_and_shape_of_a_guide_is_the_guide() {
         let (hair, state) = blown();
         let strand = hair.groom()[hair.guide(5)].to_vec();
         let followers = Followers::new(&hair, &[strand], 4).unwrap();
         let mut positions = vec![Vec3::zeros(); followers.vertex_count()];
-        followers.place(&hair, &state, &mut positions);
+        followers.place(&hair, &turns(&hair, &state), &mut positions);
         for (a, b) in positions.iter().zip(&state.positions[hair.guide(5)]) {
             assert!((a - b).norm() < 1e-6);
         }
@@ -348,11 +411,11 @@ mod tests {
             .collect();
         let followers = Followers::new(&hair, &strands, 4).unwrap();
         let mut positions = vec![Vec3::zeros(); followers.vertex_count()];
-        followers.place(&hair, &HairState::new(&hair), &mut positions);
+        followers.place(&hair, &GuideTurns::new(&hair), &mut positions);
         for (a, b) in positions.iter().zip(followers.groom()) {
             assert!((a - b).norm() < 1e-6, "at rest they are the groom");
         }
-        followers.place(&hair, &state, &mut positions);
+        followers.place(&hair, &turns(&hair, &state), &mut positions);
         for (index, strand) in strands.iter().enumerate() {
             let now = &positions[followers.strand(index)];
             for (rest, now) in strand.windows(2).zip(now.windows(2)) {

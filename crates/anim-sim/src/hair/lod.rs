@@ -33,7 +33,7 @@
 use anim_geom::chunks;
 use anim_math::Vec3;
 
-use super::guide::{Binding, Followers};
+use super::guide::{Binding, Followers, GuideTurns};
 use super::model::{Hair, HairState};
 use super::solver::{HairDrive, HairSolver};
 use super::spec::HairSpec;
@@ -238,6 +238,8 @@ impl HairLodState {
 #[derive(Clone, Debug)]
 pub struct HairLodSolver {
     solvers: Vec<HairSolver>,
+    /// Of each level.
+    turns: Vec<GuideTurns>,
     faded: Vec<Vec3>,
 }
 
@@ -249,6 +251,11 @@ impl HairLodSolver {
                 .levels
                 .iter()
                 .map(|l| HairSolver::new(&l.hair))
+                .collect(),
+            turns: lod
+                .levels
+                .iter()
+                .map(|l| GuideTurns::new(&l.hair))
                 .collect(),
             faded: vec![Vec3::zeros(); lod.followers().vertex_count()],
         }
@@ -280,7 +287,7 @@ impl HairLodSolver {
         if state.fading.is_none() {
             let next = lod.choose(state.level, pixels);
             if next != state.level {
-                transfer(lod, state, next);
+                self.transfer(lod, state, next);
                 let fades = state.begun && lod.fade > 0.0;
                 state.fading = fades.then_some((state.level, 0.0));
                 state.level = next;
@@ -305,11 +312,12 @@ impl HairLodSolver {
     ///
     /// If `positions` has not one element for each of their points, or the solver or the state was made for other hair.
     pub fn place(&mut self, lod: &HairLod, state: &HairLodState, positions: &mut [Vec3]) {
-        let place = |level: usize, positions: &mut [Vec3]| {
+        let mut place = |level: usize, positions: &mut [Vec3]| {
             let Level {
                 hair, followers, ..
             } = &lod.levels[level];
-            followers.place(hair, &state.states[level], positions);
+            self.turns[level].update(hair, &state.states[level]);
+            followers.place(hair, &self.turns[level], positions);
         };
         place(state.level, positions);
         if let Some((old, progress)) = state.fading {
@@ -323,32 +331,35 @@ impl HairLodSolver {
             });
         }
     }
-}
 
-/// Begins a level in the pose and motion of the one that is simulated.
-fn transfer(lod: &HairLod, state: &mut HairLodState, to: usize) {
-    let from = state.level;
-    let (source, target) = (&lod.levels[from].hair, &lod.levels[to].hair);
-    let Ok([old, begun]) = state.states.get_disjoint_mut([from, to]) else {
-        return;
-    };
-    let old: &HairState = old;
-    for (strand, binding) in target.strands.iter().zip(&lod.levels[to].sources[from]) {
-        let mut position = target.points[strand.first_vertex];
-        begun.positions[strand.first_vertex] = position;
-        for index in 0..strand.segments {
-            let (segment, vertex) = (
-                strand.first_segment + index,
-                strand.first_vertex + index + 1,
-            );
-            let turned = binding.turn(source, old, index, strand.segments);
-            let along = target.points[vertex] - target.points[vertex - 1];
-            position += turned * along;
-            let fraction = (index + 1) as f32 / strand.segments as f32;
-            begun.positions[vertex] = position;
-            begun.velocities[vertex] = binding.velocity(source, old, fraction);
-            begun.orientations[segment] = turned * target.frames[segment];
-            begun.tensions[segment] = 0.0;
+    /// Begins a level in the pose and motion of the one that is simulated.
+    fn transfer(&mut self, lod: &HairLod, state: &mut HairLodState, to: usize) {
+        let from = state.level;
+        let (source, target) = (&lod.levels[from].hair, &lod.levels[to].hair);
+        let Ok([old, begun]) = state.states.get_disjoint_mut([from, to]) else {
+            return;
+        };
+        let old: &HairState = old;
+        let turns = &mut self.turns[from];
+        turns.update(source, old);
+        for (strand, binding) in target.strands.iter().zip(&lod.levels[to].sources[from]) {
+            let leaders = binding.leaders(source, turns);
+            let mut position = target.points[strand.first_vertex];
+            begun.positions[strand.first_vertex] = position;
+            for index in 0..strand.segments {
+                let (segment, vertex) = (
+                    strand.first_segment + index,
+                    strand.first_vertex + index + 1,
+                );
+                let turned = leaders.turn(index, strand.segments);
+                let along = target.points[vertex] - target.points[vertex - 1];
+                position += turned * along;
+                let fraction = (index + 1) as f32 / strand.segments as f32;
+                begun.positions[vertex] = position;
+                begun.velocities[vertex] = binding.velocity(source, old, fraction);
+                begun.orientations[segment] = turned * target.frames[segment];
+                begun.tensions[segment] = 0.0;
+            }
         }
     }
 }
@@ -489,7 +500,7 @@ mod tests {
         for _ in 0..6 {
             solver.step(&lod, &drive, 400.0, FRAME, &mut state);
         }
-        transfer(&lod, &mut state, 1);
+        solver.transfer(&lod, &mut state, 1);
         // The guides of the coarse level are guides of the fine one.
         let (fine, coarse) = (&lod.levels[0].hair, &lod.levels[1].hair);
         for guide in 0..coarse.guide_count() {

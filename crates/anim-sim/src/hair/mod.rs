@@ -37,7 +37,7 @@ mod spec;
 pub mod style;
 mod volume;
 
-pub use guide::Followers;
+pub use guide::{Followers, GuideTurns};
 pub use lod::{HairLevel, HairLod, HairLodSolver, HairLodSpec, HairLodState};
 pub use model::{Hair, HairState};
 pub use solver::{HairDrive, HairSolver};

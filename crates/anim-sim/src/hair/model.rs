@@ -56,8 +56,8 @@ pub(super) struct Segment {
     pub(super) twist_excess: Lanes,
     /// Of the vertex, kg.
     pub(super) mass: Lanes,
-    /// The segment's frame in the groom, in the root's space.
-    pub(super) groom: [Lanes; 4],
+    /// The frame that the segment is held to, in the root's space.
+    pub(super) target: [Lanes; 4],
     /// Moment that holds the segment to it, N·m for a radian.
     pub(super) hold: Lanes,
 }
@@ -72,11 +72,10 @@ impl Hair {
     /// [`HairSpec::segments`] cut it anew) and a quantity that is negative, NaN or absurd.
     pub fn new(spec: HairSpec) -> Result<Self, SimError> {
         let guides = checked_guides(&spec)?;
-        let (rigidity, density) = (spec.material.rigidity(), spec.material.linear_density());
         let gravity = spec.groom_gravity.cast::<f64>();
         let rests: Vec<_> = guides
             .iter()
-            .map(|points| groom::rest(points, rigidity, density, gravity))
+            .map(|points| groom::rest(points, &spec, gravity))
             .collect();
 
         let (mut vertex, mut segment) = (0, 0);
@@ -190,8 +189,8 @@ impl Group {
                 segment.twist_excess[lane] = ((twist - bend) / cells[index]) as f32;
                 segment.mass[lane] = masses[index] as f32;
                 put(&mut segment.rest_half, lane, single(&rest.halves[index]));
-                put(&mut segment.groom, lane, single(&rest.frames[index]));
-                let hold = f64::from(spec.hold) * density * lengths[index] * reach;
+                put(&mut segment.target, lane, single(&rest.targets[index]));
+                let hold = groom::hold(spec, lengths[index], reach);
                 segment.hold[lane] = hold as f32;
             }
         }

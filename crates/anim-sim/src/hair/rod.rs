@@ -207,8 +207,8 @@ fn gather<S: Simd>(simd: S, inputs: &Inputs, strands: Strands<'_>, answers: &mut
         let mut force = add(add(q, cross(along, p)), moment);
         force = sub(force, scale(axis, firm * dot(axis, root_turn)));
         if inputs.is_held {
-            let groom = quat_mul(root_end, load4(simd, &segment.groom));
-            let (away, change) = strain(simd, quat_mul(here, conjugate(groom)));
+            let target = quat_mul(root_end, load4(simd, &segment.target));
+            let (away, change) = strain(simd, quat_mul(here, conjugate(target)));
             let hold = lanes::load(simd, &segment.hold) * change;
             force = add(force, scale(away, hold));
             let hold = hold * change;

@@ -5,6 +5,7 @@
 
 use anim_geom::{Collider, chunks};
 use anim_math::lanes::{LANES, Lanes, Level, dispatch};
+use anim_math::nalgebra::Quaternion;
 use anim_math::{Quat, Transform, Vec3, quat};
 
 use super::contact::{self, Contact, Obstacles, Scene};
@@ -318,7 +319,7 @@ impl Lane8 {
                 let segment = strand.first_segment + index;
                 let vertex = strand.first_vertex + index + 1;
                 let xyzw = node.orientation.map(|lanes| lanes[lane]);
-                let orientation = quat::from_xyzw(xyzw).unwrap_or_default();
+                let orientation = Quat::new_unchecked(Quaternion::from(xyzw));
                 state.orientations[segment] = root_from_world * orientation;
                 state.positions[vertex] = origin + root_from_world * get3(&node.offset, lane);
                 state.velocities[vertex] = root_from_world * get3(&node.velocity, lane);
