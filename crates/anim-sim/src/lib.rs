@@ -38,6 +38,8 @@ mod coloring;
 mod drive;
 pub mod element;
 mod error;
+#[cfg(feature = "solve")]
+pub mod heat;
 pub mod model;
 mod order;
 pub mod xpbd;
