@@ -1,4 +1,4 @@
-//! Files: glTF and GLB in and out, OBJ in, and our own pack.
+//! Files: glTF and GLB in and out, OBJ in, Alembic out, and our own pack.
 //!
 //! A [`Document`] is everything animation needs of a file, in the file's own order, with a list of [`Finding`]s that say
 //! what was wrong and what was done about it. Nothing here opens a file but [`load`].
@@ -12,6 +12,7 @@
 //! # Ok::<(), anim_asset::AssetError>(())
 //! ```
 
+pub mod alembic;
 pub mod baked;
 mod bones;
 pub mod builtin;

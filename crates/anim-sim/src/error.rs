@@ -93,4 +93,7 @@ pub enum SimError {
         /// The index it gives.
         found: u32,
     },
+    /// A value that nothing determines: a part of a body that is held nowhere.
+    #[error("a part of the body is held nowhere, so that nothing determines its state")]
+    Undetermined,
 }

@@ -50,6 +50,8 @@ pub mod implicit;
 mod inertia;
 pub mod integrate;
 pub mod measure;
+#[cfg(feature = "solve")]
+pub mod heat;
 pub mod model;
 pub mod muscle;
 mod order;

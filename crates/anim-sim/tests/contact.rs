@@ -10,7 +10,7 @@ mod common;
 use std::sync::Arc;
 
 use anim_geom::mesh_bvh::MeshBvh;
-use anim_geom::{Collider, Shape, primitives};
+use anim_geom::{Collider, DistanceField, HeightField, Shape, primitives};
 use anim_math::{Affine, Transform, Vec3, quat};
 use anim_sim::cloth::{self, ClothSpec};
 use anim_sim::{Drive, Model, ModelSpec, Solver, State, Xpbd};
@@ -299,4 +299,57 @@ fn a_turning_disc_takes_what_lies_on_it_around() {
         "{:?}",
         state.positions[0]
     );
+}
+
+/// A sheet dropped on ground, and how high it lies at the end.
+fn drop_on(collider: &Collider) -> f32 {
+    let model = cloth::build(&ClothSpec {
+        damping: 2.0,
+        ..sheet(16, false)
+    })
+    .unwrap();
+    let mut state = State::new(&model);
+    let drive = Drive {
+        colliders: std::slice::from_ref(collider),
+        ..Drive::default()
+    };
+    run(&model, 8, &drive, 120, &mut state);
+    for position in &state.positions {
+        let distance = collider.contact(*position).distance;
+        assert!(distance > 0.005 - 2e-4, "{distance}");
+    }
+    state.positions.iter().map(|p| p.y).fold(f32::MIN, f32::max)
+}
+
+#[test]
+fn a_sheet_rests_on_a_distance_field_as_on_the_mesh_it_stands_for() {
+    let mesh = primitives::sphere(0.3, 48, 24);
+    let round = ball(Vec3::new(0.5, -0.35, 0.5), 0.3);
+    let field = Collider {
+        shape: Shape::Field(Arc::new(DistanceField::new(&mesh, 0.03).unwrap())),
+        ..round.clone()
+    };
+    let tops = [drop_on(&round), drop_on(&field)];
+    assert!((tops[0] - tops[1]).abs() < 0.01, "{tops:?}");
+}
+
+#[test]
+fn a_sheet_rests_on_a_height_field() {
+    // A hill with its top under the middle of the sheet.
+    let heights = (0..81).map(|i| {
+        let (x, z) = ((i % 9) as f32 - 4.0, (i / 9) as f32 - 4.0);
+        0.3 - 0.04 * (x * x + z * z)
+    });
+    let mut ground = Collider::new(
+        Shape::HeightField(Arc::new(
+            HeightField::new(8, 8, 0.4, heights.collect()).unwrap(),
+        )),
+        Affine {
+            translation: Vec3::new(0.5, -0.4, 0.5),
+            ..Affine::IDENTITY
+        },
+    );
+    ground.friction = 0.8;
+    let top = drop_on(&ground);
+    assert!((top + 0.1).abs() < 0.03, "{top}");
 }
