@@ -162,7 +162,7 @@ fn history_converges_where_plain_projective_dynamics_crawls() {
         run(&model, options, &Drive::default(), 25, &mut state);
         state
     };
-    let exact = after(16, 300);
+    let exact = after(16, 150);
     let error = |history| {
         let state = after(history, 20);
         let pairs = state.positions.iter().zip(&exact.positions);
@@ -285,7 +285,7 @@ fn solids_hinges_flexes_and_membranes_take_part() {
                 spectral_radius: 0.0,
             },
         );
-        for _ in 0..400 {
+        for _ in 0..300 {
             solver.step(&model, &Drive::default(), 1.0 / 60.0, &mut states[1]);
         }
         let moved = states[0].positions.iter().zip(model.rest());

@@ -2,10 +2,10 @@
 //!
 //! Projective dynamics minimises implicit Euler's potential with the constant matrix A = M/h² + Σ w SᵀS in place of the
 //! Hessian: a factorisation when the pins change, then a cheap pair of triangular solves an iteration, for all three
-//! coordinates at once. A few pairs of the last moves and changes of the gradient (L-BFGS) bend A towards the Hessian,
-//! which halves the digits that are missing in a few iterations where plain projective dynamics crawls, and a line search
-//! on the potential keeps every step going down. Any element with an energy takes part. Use it where a hanging sheet must
-//! not look like rubber and a frame may cost tens of milliseconds.
+//! coordinates at once. A few pairs of the last moves and changes of the gradient (L-BFGS) bend A towards the Hessian: A
+//! alone resists the swing of a stiff sheet as if it were stretch, so that it falls as through syrup. A line search on the
+//! potential keeps every iteration going down. Any element with an energy takes part. Use it where a hanging sheet must not
+//! look like rubber and a frame may cost tens of milliseconds.
 //!
 //! | element | honoured |
 //! |---|---|
@@ -65,17 +65,19 @@ pub struct ProjectiveOptions {
     pub iterations: u32,
     /// It stops when no particle would move further than this, m.
     pub tolerance: f32,
-    /// How many of the last moves shape the next; 0 is plain projective dynamics.
+    /// How many of the last moves shape the next; 0 is plain projective dynamics, which stretches no more but lags behind
+    /// the more the stiffer the cloth is.
     pub history: u32,
 }
 
 impl Default for ProjectiveOptions {
+    /// For cloth of 100 vertices across, at 36 ms a frame: the mean stretch is within 0.01 % of the exact step's.
     fn default() -> Self {
         Self {
-            substeps: 4,
-            iterations: 10,
+            substeps: 1,
+            iterations: 20,
             tolerance: 1e-6,
-            history: 8,
+            history: 4,
         }
     }
 }
@@ -89,7 +91,8 @@ const MAX_HALVINGS: u32 = 12;
 /// The solver; owns the factor and the scratch of one body.
 ///
 /// It remembers how that body accelerated, to begin each search nearer to its end. Factors again when other particles are
-/// pinned or the step changes. One thread; an iteration costs about a millisecond at 10,000 particles.
+/// pinned or the step changes, and allocates then and in each solve. One thread; an iteration costs about 1.8 ms at
+/// 10,000 particles and 30,000 links.
 #[derive(Debug)]
 pub struct Projective {
     options: ProjectiveOptions,
@@ -151,7 +154,6 @@ impl Solver for Projective {
         for index in 0..self.options.substeps {
             self.inertia.begin(model);
             self.inertia.guess();
-            outcome.residual = 0.0;
             let (iterations, residual) = self.minimise();
             outcome.iterations += iterations;
             outcome.residual = residual as f32;

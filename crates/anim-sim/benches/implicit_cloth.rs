@@ -1,0 +1,119 @@
+//! Cost of one frame of the implicit solvers, on one thread: a hanging square metre of 0.2 kg/m², edges only, one edge
+//! pinned, and a cantilever of 12,800 tetrahedra. `tests/projective.rs` prints what stretch goes with it.
+#![allow(
+    missing_docs,
+    clippy::expect_used,
+    reason = "criterion makes undocumented items; a bench may panic"
+)]
+
+use std::hint::black_box;
+
+use anim_geom::tet::{Split, lattice};
+use anim_math::Vec3;
+use anim_sim::cloth::{self, ClothSpec};
+use anim_sim::element::{Material, Tet};
+use anim_sim::{Drive, Model, ModelSpec, Solver, State, Vbd, VbdOptions};
+use criterion::{Criterion, criterion_group, criterion_main};
+
+fn sheet(n: u32) -> Model {
+    let at = |i: u32| i as f32 / (n - 1) as f32;
+    cloth::build(&ClothSpec {
+        positions: (0..n * n)
+            .map(|v| Vec3::new(at(v % n), 0.0, at(v / n)))
+            .collect(),
+        triangles: (0..n * n)
+            .filter(|v| v % n != n - 1 && v / n != n - 1)
+            .flat_map(|v| [[v, v + n, v + 1], [v + 1, v + n, v + n + 1]])
+            .collect(),
+        pinned: (0..n).collect(),
+        stretch_compliance: 1e-3,
+        bend_compliance: f32::INFINITY,
+        max_stretch: f32::INFINITY,
+        drag: 0.0,
+        damping: 0.0,
+        ..ClothSpec::default()
+    })
+    .expect("a valid sheet")
+}
+
+/// 1 × 0.2 × 0.2 m of 1000 kg/m³, held at x = 0.
+fn cantilever() -> Model {
+    let mesh = lattice([40, 8, 8], Vec3::new(1.0, 0.2, 0.2), Split::Five);
+    let mut masses = vec![0.0; mesh.positions.len()];
+    for (tet, volume) in mesh.tets.iter().zip(mesh.volumes()) {
+        for v in tet {
+            masses[*v as usize] += volume * 250.0;
+        }
+    }
+    let places = mesh.positions.iter().zip(&masses);
+    Model::new(ModelSpec {
+        inverse_masses: places
+            .map(|(x, mass)| if x.x == 0.0 { 0.0 } else { (1.0 / mass) as f32 })
+            .collect(),
+        tets: mesh
+            .tets
+            .iter()
+            .map(|tet| Tet {
+                vertices: *tet,
+                material: 0,
+            })
+            .collect(),
+        positions: mesh.positions,
+        materials: vec![Material {
+            young: 2e5,
+            poisson: 0.4,
+            ..Material::default()
+        }],
+        ..ModelSpec::default()
+    })
+    .expect("a valid bar")
+}
+
+fn frame(criterion: &mut Criterion, name: &str, model: &Model, solver: &mut dyn Solver) {
+    let mut state = State::new(model);
+    let drive = Drive::default();
+    for _ in 0..30 {
+        solver.step(model, &drive, 1.0 / 60.0, &mut state);
+    }
+    criterion.bench_function(name, |bencher| {
+        bencher.iter(|| solver.step(model, &drive, 1.0 / 60.0, black_box(&mut state)));
+    });
+}
+
+fn implicit_cloth(criterion: &mut Criterion) {
+    let ten_sweeps = VbdOptions {
+        substeps: 10,
+        iterations: 1,
+        spectral_radius: 0.0,
+    };
+    let cloth = sheet(100);
+    let mut solver = Vbd::new(&cloth, ten_sweeps);
+    frame(
+        criterion,
+        "anim-sim/vbd_edges_only/100x100",
+        &cloth,
+        &mut solver,
+    );
+    let bar = cantilever();
+    let mut solver = Vbd::new(&bar, ten_sweeps);
+    frame(criterion, "anim-sim/vbd_tets/12800", &bar, &mut solver);
+    #[cfg(feature = "solve")]
+    {
+        let options = anim_sim::ProjectiveOptions::default();
+        let mut solver = anim_sim::Projective::new(&cloth, options);
+        frame(
+            criterion,
+            "anim-sim/projective/100x100",
+            &cloth,
+            &mut solver,
+        );
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(20).warm_up_time(std::time::Duration::from_millis(500))
+        .measurement_time(std::time::Duration::from_secs(2));
+    targets = implicit_cloth
+}
+criterion_main!(benches);
