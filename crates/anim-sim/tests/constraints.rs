@@ -255,20 +255,20 @@ fn a_hinge_in_free_flight_does_not_spin_and_opens_to_its_angle() {
         })
         .unwrap();
         let mut state = State::new(&model);
-        let mut solver = Xpbd::new(&model, 20);
+        let mut solver = Xpbd::new(&model, 5);
         let mut largest = 0.0;
         for _ in 0..300 {
             solver.step(&model, &STILL, 1.0 / 60.0, &mut state);
             let (linear, angular, size) = momenta(&model, &state);
             largest = size.max(largest);
-            // A speed is rounded by 6e-8 m / h a substep, maybe the same way each time, and damping forgets 600 of them.
+            // A speed is rounded by 6e-8 m / h a substep, maybe the same way each time, and damping forgets 150 of them.
             // Each projection turns nothing where it begins, but is carried on from where the one before it ended.
             assert!(
-                linear.norm() < 1e-2 + 1e-3 * largest,
+                linear.norm() < 2e-2 + 1e-3 * largest,
                 "{degrees}: {linear:?}"
             );
             assert!(
-                angular.norm() < 1e-2 + 3e-3 * largest,
+                angular.norm() < 2e-2 + 3e-3 * largest,
                 "{degrees}: {angular:?} of {largest}"
             );
         }
@@ -277,8 +277,9 @@ fn a_hinge_in_free_flight_does_not_spin_and_opens_to_its_angle() {
         let n2 = (x[0] - x[1]).cross(&(x[3] - x[1])).normalize();
         let edge = (x[1] - x[0]).normalize();
         let angle = libm::atan2f(n1.cross(&n2).dot(&edge), n1.dot(&n2));
+        // Half a rounding of a position a substep is a moment of 1/10 rad/(N·m) times 0.1.
         assert!(
-            (angle - rest).abs() < 5e-3,
+            (angle - rest).abs() < 1.5e-2,
             "{degrees}: {}",
             angle.to_degrees()
         );

@@ -221,3 +221,124 @@ fn push<const V: usize, const P: usize>(
     }));
     start..batches.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloth::{Bending, ClothSpec, Weave, build};
+    use anim_math::Vec3;
+
+    fn check_disjoint<const V: usize, const P: usize>(batches: &[Batch<V, P>]) {
+        for batch in batches {
+            let element = |lane: usize| batch.slots.map(|slots| slots[lane]);
+            let mut seen = Vec::new();
+            for lane in 0..LANES {
+                // Copies fill the last batch of a colour.
+                if lane > 0 && element(lane) == element(lane - 1) {
+                    continue;
+                }
+                for slot in element(lane) {
+                    assert!(!seen.contains(&slot), "{slot}");
+                    seen.push(slot);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_batch_holds_a_particle_twice_and_every_element_is_in_one() {
+        let n = 50;
+        let model = build(&ClothSpec {
+            positions: (0..n * n)
+                .map(|v| Vec3::new((v % n) as f32, 0.0, (v / n) as f32) * 0.05)
+                .collect(),
+            triangles: (0..n * n)
+                .filter(|v| v % n != n - 1 && v / n != n - 1)
+                .flat_map(|v| [[v, v + n, v + 1], [v + 1, v + n, v + n + 1]])
+                .collect(),
+            bending: Bending::Dihedral(1.0),
+            shear_compliance: 1e-3,
+            weave: Some(Weave {
+                warp: Vec3::x(),
+                stiffness: [1.0; 3],
+                limits: [0.5, 1.5],
+            }),
+            ..ClothSpec::default()
+        })
+        .unwrap();
+        let (mut links, mut hinges, mut membranes) = (0, 0, 0);
+        for sweep in model.even.iter().chain(&model.odd) {
+            check_disjoint(&sweep.links);
+            check_disjoint(&sweep.hinges);
+            check_disjoint(&sweep.membranes);
+            check_disjoint(&sweep.limits);
+            links += sweep.links.len() * LANES;
+            hinges += sweep.hinges.len() * LANES;
+            membranes += sweep.membranes.len() * LANES;
+        }
+        let spec = model.spec();
+        assert!(model.even.len() > 1 && !model.odd.is_empty());
+        // Copies are the rest.
+        assert!(links >= spec.links.len() && links < 2 * spec.links.len());
+        assert!(hinges >= spec.hinges.len() && hinges < 2 * spec.hinges.len());
+        assert!(membranes >= spec.membranes.len() && membranes < 2 * spec.membranes.len());
+    }
+
+    /// A sheet that falls for a second, its rigid links solved one by one, those of a vertex before those of the next unless
+    /// they are put in another `order`. Returns the largest coordinate, or 1e30 if it is lost.
+    fn fall(n: usize, substeps: usize, order: impl Fn(&mut Vec<[usize; 2]>)) -> f32 {
+        let dx = 1.0 / (n - 1) as f32;
+        let mut x: Vec<Vec3> = (0..n * n)
+            .map(|v| Vec3::new((v % n) as f32, 0.0, (v / n) as f32) * dx)
+            .collect();
+        let mut v = vec![Vec3::zeros(); n * n];
+        let mut links = Vec::new();
+        for i in 0..n * n {
+            let (right, down) = (i % n + 1 < n, i / n + 1 < n);
+            links.extend(right.then_some([i, i + 1]));
+            links.extend(down.then_some([i, i + n]));
+            links.extend((right && down).then_some([i, i + n + 1]));
+        }
+        order(&mut links);
+        let weight = |i: usize| if i < n { 0.0f32 } else { 1.0 };
+        let rest: Vec<f32> = links.iter().map(|[a, b]| (x[*a] - x[*b]).norm()).collect();
+        let h = 1.0 / 60.0 / substeps as f32;
+        for _ in 0..60 * substeps {
+            let before = x.clone();
+            for i in n..n * n {
+                v[i].y -= 9.81 * h;
+                x[i] += v[i] * h;
+            }
+            for (&[a, b], rest) in links.iter().zip(&rest) {
+                let d = x[a] - x[b];
+                let length = d.norm();
+                let shift = d * ((length - rest) / (length * (weight(a) + weight(b)).max(1.0)));
+                x[a] -= shift * weight(a);
+                x[b] += shift * weight(b);
+            }
+            for i in n..n * n {
+                v[i] = (x[i] - before[i]) / h;
+            }
+        }
+        let coordinates = x.iter().flat_map(|x| x.iter().map(|c| c.abs()));
+        coordinates.fold(
+            0.0,
+            |most: f32, c| if c.is_nan() { 1e30 } else { most.max(c) },
+        )
+    }
+
+    #[test]
+    fn an_order_by_vertex_is_unstable_where_one_by_colour_is_not() {
+        let across = 60;
+        let by_vertex = fall(across, 10, |_| {});
+        let by_color = fall(across, 10, |links| {
+            let pairs: Vec<[u32; 2]> = links.iter().map(|l| l.map(|v| v as u32)).collect();
+            let colors = color(pairs.iter().map(<[u32; 2]>::as_slice), across * across);
+            let mut order: Vec<usize> = (0..links.len()).collect();
+            order.sort_by_key(|i| colors[*i]);
+            *links = order.iter().map(|i| links[*i]).collect();
+        });
+        assert!(by_color < 1.5, "{by_color}");
+        assert!(by_vertex > 3.0, "{by_vertex}");
+    }
+}
