@@ -46,12 +46,12 @@ mod error;
 pub mod fem;
 pub mod force;
 pub mod hair;
+#[cfg(feature = "solve")]
+pub mod heat;
 pub mod implicit;
 mod inertia;
 pub mod integrate;
 pub mod measure;
-#[cfg(feature = "solve")]
-pub mod heat;
 pub mod model;
 pub mod muscle;
 mod order;
