@@ -188,15 +188,13 @@ impl Projective {
             let Some(lower) = lower else {
                 // Rounding hides what is left of the slope.
                 self.inertia.positions.copy_from_slice(&self.before);
-                return (iteration, 0.0);
+                return (iteration, longest_of(&self.direction));
             };
             potential = lower;
-            let mut squared = 0.0f64;
             for direction in &mut self.direction {
                 *direction *= length;
-                squared = squared.max(direction.norm_squared());
             }
-            longest = squared.sqrt();
+            longest = longest_of(&self.direction);
             self.history
                 .push(&self.direction, &self.gradient, &self.next_gradient);
             std::mem::swap(&mut self.gradient, &mut self.next_gradient);
@@ -257,4 +255,10 @@ impl Projective {
             }
         }
     }
+}
+
+/// The greatest length; 0 of none.
+fn longest_of(vectors: &[Vec3d]) -> f64 {
+    let squares = vectors.iter().map(Vec3d::norm_squared);
+    squares.fold(0.0, f64::max).sqrt()
 }

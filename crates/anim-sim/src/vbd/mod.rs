@@ -81,8 +81,8 @@ impl Default for VbdOptions {
 /// The solver; owns the scratch of one body.
 ///
 /// It remembers how that body accelerated, to begin each search nearer to its end. After the first step, stepping
-/// allocates nothing, unless there are more colliders than ever before. Costs about 15 ns an iteration for each corner
-/// of each element.
+/// allocates nothing, unless there are more colliders than ever before. An iteration costs about 15 ns for each
+/// end of a link and 30 ns for each corner of a tetrahedron.
 #[derive(Clone, Debug)]
 pub struct Vbd {
     options: VbdOptions,
