@@ -43,9 +43,10 @@ use anim_math::lanes::Level;
 use rayon::prelude::*;
 
 use crate::collide::MovingCollider;
+use crate::contact::{Contact, Moment};
 use crate::drive::{Drive, Outcome, Solver};
 use crate::model::{Model, State};
-use substep::{Block, Substep};
+use substep::{Block, Part, Substep};
 
 /// Below this many particles a second thread costs more than it saves.
 const PARALLEL_VERTICES: usize = 6 * 1024;
@@ -71,6 +72,8 @@ pub struct Xpbd {
     /// Where the anchors of the tethers are at the end of the substep.
     anchors: Vec<Vec3>,
     colliders: Vec<MovingCollider>,
+    /// `None` where the surface does not keep off itself.
+    contact: Option<Box<Contact>>,
     /// Positions here are relative to this point near the body, where f32 is finest.
     origin: Vec3,
 }
@@ -88,6 +91,7 @@ impl Xpbd {
             air: vec![[0.0; 4]; count],
             anchors: vec![Vec3::zeros(); model.anchors.len()],
             colliders: Vec::new(),
+            contact: Contact::new(model).map(Box::new),
             origin: Vec3::zeros(),
         }
     }
@@ -126,18 +130,32 @@ impl Solver for Xpbd {
                 .enumerate()
                 .map(|(i, collider)| MovingCollider::new(previous(i), collider, origin, friction)),
         );
+        if let Some(contact) = &mut self.contact {
+            let (positions, velocities) = (&self.positions, &self.velocities);
+            contact.begin(&state.positions, positions, velocities, &self.colliders, dt);
+        }
         for index in 0..=self.substeps {
             if index > 0 {
                 self.advance_kinematics(model, index);
+                self.touch(model, drive, index, h);
             }
-            self.run_even(model, drive, index, h);
+            let part = if self.contact.is_some() {
+                Part::Advance
+            } else {
+                Part::Whole
+            };
+            self.run_even(model, drive, index, h, part);
             if index < self.substeps {
                 self.run_odd(model, h);
             }
         }
         self.store(model, drive, state);
+        let contact = self.contact.as_mut();
+        let [slowed, pinched] = contact.map_or([0; 2], |contact| contact.end(&state.positions));
         Outcome {
             iterations: self.substeps,
+            slowed,
+            pinched,
             ..Outcome::default()
         }
     }
@@ -239,8 +257,31 @@ impl Xpbd {
         }
     }
 
+    /// Keeps the surface off itself at the end of the substep before `index`, with tethers and colliders in between.
+    fn touch(&mut self, model: &Model, drive: &Drive<'_>, index: u32, h: f32) {
+        let Some(mut contact) = self.contact.take() else {
+            return;
+        };
+        let remaining = (self.substeps - index) as f32 * h;
+        let moment = Moment { h, remaining };
+        contact.push_apart(
+            moment,
+            &mut self.positions,
+            &mut self.predicted,
+            &self.colliders,
+        );
+        self.run_even(model, drive, index, h, Part::Settle);
+        contact.keep_apart(
+            moment,
+            &mut self.positions,
+            &self.predicted,
+            &self.colliders,
+        );
+        self.contact = Some(contact);
+    }
+
     /// Ends the substep before `index` and begins that one, in the blocks that begin at multiples of the block size.
-    fn run_even(&mut self, model: &Model, drive: &Drive<'_>, index: u32, h: f32) {
+    fn run_even(&mut self, model: &Model, drive: &Drive<'_>, index: u32, h: f32, part: Part) {
         let substep = Substep {
             level: self.level,
             h,
@@ -252,6 +293,7 @@ impl Xpbd {
             anchors: &self.anchors,
             colliders: &self.colliders,
             ends: index > 0,
+            part,
             begins: index < self.substeps,
         };
         let size = model.block;
