@@ -6,7 +6,7 @@
 //! penetration that was there before gives no speed, so a body that starts inside does not explode out.
 
 use anim_geom::shape::Placed;
-use anim_geom::{Collider, Contact};
+use anim_geom::{Collider, Contact, Shape};
 use anim_math::{Affine, Transform, Vec3, quat};
 
 /// Paths are followed at least this closely where the model has no thickness, metres.
@@ -90,6 +90,22 @@ impl MovingCollider {
             });
     }
 
+    pub(crate) fn friction(&self) -> f32 {
+        self.friction
+    }
+
+    /// Where the core of a round collider is now, two points that may be the same, and how thick it is around them.
+    pub(crate) fn core(&self) -> Option<([Vec3; 2], f32)> {
+        core(&self.now.shape, &self.now.world_from_shape)
+    }
+
+    /// From where to where the two points of the core move in the step.
+    pub(crate) fn core_path(&self) -> Option<[[Vec3; 2]; 2]> {
+        let (from, _) = self.core()?;
+        let (to, _) = core(&self.now.shape, &self.end_affine).unwrap_or((from, 0.0));
+        Some([[from[0], to[0]], [from[1], to[1]]])
+    }
+
     /// The collider made ready for many particles in this substep, or `None` if its frame is degenerate.
     pub(crate) fn obstacle(&self) -> Option<Obstacle<'_>> {
         Some(Obstacle {
@@ -97,6 +113,24 @@ impl MovingCollider {
             placed: self.now.placed()?,
         })
     }
+}
+
+/// The ends of the axis of a sphere or a capsule, and its radius.
+fn core(shape: &Shape, world_from_shape: &Affine) -> Option<([Vec3; 2], f32)> {
+    let axis = world_from_shape.linear.column(1).into_owned();
+    let (reach, radius) = match shape {
+        Shape::Sphere { radius } => (0.0, *radius),
+        Shape::Capsule {
+            radius,
+            half_length,
+        } => (half_length.max(0.0), *radius),
+        _ => return None,
+    };
+    let ends = [-reach, reach].map(|y| world_from_shape.translation + axis * y);
+    let radius = radius * axis.norm();
+    let is_usable =
+        ends.iter().flatten().all(|c| c.is_finite()) && radius > 0.0 && radius.is_finite();
+    is_usable.then_some((ends, radius))
 }
 
 /// A collider at the end of a substep.

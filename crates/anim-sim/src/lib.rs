@@ -35,6 +35,7 @@ mod check;
 pub mod cloth;
 mod collide;
 mod coloring;
+mod contact;
 mod drive;
 pub mod element;
 #[cfg_attr(

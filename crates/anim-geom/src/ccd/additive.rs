@@ -10,6 +10,8 @@ const REST: f64 = 0.1;
 const MET: f64 = 1e-3;
 /// The share of the distance that is taken in one step.
 const STRIDE: f64 = 0.9;
+/// The share of a first distance below the separation that is kept.
+const HELD: f64 = 0.999;
 /// Steps; what needs more is grazing and is stopped where it is.
 const MAX_STEPS: u32 = 256;
 
@@ -43,7 +45,11 @@ pub(super) fn time_of_impact(
             .norm()
     };
     let began = way(0.0);
-    let separation = separation.max(0.0).min(0.5 * began);
+    let separation = if began > separation {
+        separation.max(0.0)
+    } else {
+        HELD * began
+    };
     let allowed = began - separation;
     if allowed <= 1e-12 {
         return Some(0.0);

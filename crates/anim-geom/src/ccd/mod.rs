@@ -60,7 +60,7 @@ impl Features {
     /// `None` if they do throughout.
     ///
     /// It leaves up to a tenth of the distance that there is at the start, and stops motion that would graze by less than a
-    /// thousandth of it. Two that start nearer than `separation` are kept from coming nearer than half of where they start; two
+    /// thousandth of it. Two that start nearer than `separation` are kept from coming nearer than they start; two
     /// that touch at the start may not move relative to each other. Points that are not finite may not move.
     ///
     /// Costs 0.1 to 1 µs.

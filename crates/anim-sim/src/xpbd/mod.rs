@@ -64,9 +64,10 @@ use anim_math::lanes::{Lanes, Level};
 use anim_math::{Quat, Vec3};
 
 use crate::collide::MovingCollider;
+use crate::contact::{Contact, Moment};
 use crate::drive::{Drive, Outcome, Solver};
 use crate::model::{Model, State};
-use substep::{Air, Blocks, Substep};
+use substep::{Air, Blocks, Part, Substep};
 use sweep::Sweep;
 
 /// Below this many particles a second thread costs more than it saves.
@@ -105,6 +106,8 @@ pub struct Xpbd {
     /// Where the anchors of the tethers are at the end of the substep.
     anchors: Vec<Vec3>,
     colliders: Vec<MovingCollider>,
+    /// `None` where the surface does not keep off itself.
+    contact: Option<Box<Contact>>,
     /// Positions here are relative to this point near the body, where f32 is finest.
     origin: Vec3,
 }
@@ -148,6 +151,7 @@ impl Xpbd {
             gradients: vec![Vec3::zeros(); largest.unwrap_or(0)],
             anchors: vec![Vec3::zeros(); model.anchors.len()],
             colliders: Vec::new(),
+            contact: Contact::new(model).map(Box::new),
             origin: Vec3::zeros(),
         }
     }
@@ -193,6 +197,10 @@ impl Solver for Xpbd {
                 .enumerate()
                 .map(|(i, collider)| MovingCollider::new(previous(i), collider, origin, friction)),
         );
+        if let Some(contact) = &mut self.contact {
+            let (positions, velocities) = (&self.positions, &self.velocities);
+            contact.begin(&state.positions, positions, velocities, &self.colliders, dt);
+        }
         let mut slowed = 0;
         for index in 0..=substeps {
             if index > 0 {
@@ -201,7 +209,7 @@ impl Solver for Xpbd {
             let count = AtomicU32::new(0);
             let colliders = std::mem::take(&mut self.colliders);
             let anchors = std::mem::take(&mut self.anchors);
-            let substep = Substep {
+            let mut substep = Substep {
                 level: self.level,
                 h,
                 damping: libm::expf(-model.spec.damping * h),
@@ -216,9 +224,18 @@ impl Solver for Xpbd {
                 anchors: &anchors,
                 colliders: &colliders,
                 ends: index > 0,
+                part: Part::Whole,
                 begins: index < substeps,
                 slowed: &count,
             };
+            if let Some(mut contact) = self.contact.take() {
+                if substep.ends {
+                    let remaining = (substeps - index) as f32 * h;
+                    self.touch(&mut contact, model, &mut substep, remaining);
+                }
+                substep.part = Part::Advance;
+                self.contact = Some(contact);
+            }
             let even = self.blocks(model, Half::Even);
             even.for_each(is_parallel(model), &|block| substep.run(block));
             if substep.begins {
@@ -233,11 +250,13 @@ impl Solver for Xpbd {
             (self.colliders, self.anchors) = (colliders, anchors);
         }
         self.store(model, drive, state);
+        let contact = self.contact.as_mut();
+        let [cut, pinched] = contact.map_or([0; 2], |contact| contact.end(&state.positions));
         Outcome {
             residual: residual(model, state),
             iterations: substeps,
-            slowed,
-            ..Outcome::default()
+            slowed: slowed + cut,
+            pinched,
         }
     }
 }
@@ -394,6 +413,28 @@ impl Xpbd {
             let [x, y, z, _] = self.positions[*slot as usize];
             *anchor = Vec3::new(x, y, z);
         }
+    }
+
+    /// Keeps the surface off itself at the end of a substep, with tethers and colliders in between.
+    ///
+    /// * `remaining`: time left in the step, s.
+    fn touch(
+        &mut self,
+        contact: &mut Contact,
+        model: &Model,
+        substep: &mut Substep<'_>,
+        remaining: f32,
+    ) {
+        let moment = Moment {
+            h: substep.h,
+            remaining,
+        };
+        let colliders = substep.colliders;
+        contact.push_apart(moment, &mut self.positions, &mut self.predicted, colliders);
+        substep.part = Part::Settle;
+        let even = self.blocks(model, Half::Even);
+        even.for_each(is_parallel(model), &|block| substep.run(block));
+        contact.keep_apart(moment, &mut self.positions, &self.predicted, colliders);
     }
 
     /// All blocks that begin at multiples of the block size, or all that begin half a block later.

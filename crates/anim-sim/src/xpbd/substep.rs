@@ -14,6 +14,17 @@ use crate::model::SlotTether;
 /// would overflow.
 const MAX_SPEED: f32 = 340.0;
 
+/// How much of the passage from one substep to the next is done at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of it.
+    Whole,
+    /// Tethers and colliders.
+    Settle,
+    /// What comes after them.
+    Advance,
+}
+
 /// What is the same for every block of a substep.
 pub(super) struct Substep<'a> {
     pub(super) level: Level,
@@ -33,6 +44,7 @@ pub(super) struct Substep<'a> {
     pub(super) colliders: &'a [MovingCollider],
     /// A substep was begun before and must be ended.
     pub(super) ends: bool,
+    pub(super) part: Part,
     /// Another one begins.
     pub(super) begins: bool,
     /// Counts the particles that were too fast.
@@ -124,8 +136,13 @@ impl Substep<'_> {
         let (positions, predicted) = (&mut *block.positions, &mut *block.predicted);
         let velocities = &mut *block.velocities;
         if self.ends {
-            self.pull_tethers(block.tethers, positions);
-            self.collide(positions, predicted, velocities);
+            if self.part != Part::Advance {
+                self.pull_tethers(block.tethers, positions);
+                self.collide(positions, predicted, velocities);
+            }
+            if self.part == Part::Settle {
+                return;
+            }
             let slowed = dispatch!(self.level, simd =>
                 update(simd, 1.0 / self.h, positions, predicted, velocities));
             if slowed > 0 {

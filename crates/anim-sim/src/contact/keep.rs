@@ -1,0 +1,218 @@
+//! Cuts the motion of a substep so that nothing passes through the surface.
+//!
+//! Each pair is first asked for a certificate: an axis that keeps it apart at both ends of the substep. A pair without one
+//! is cut to its time of impact; its vertices' neighbours are then looked at again, until all is certain. Against a pinned
+//! surface that moves, motion is cut relative to it, so that it carries along what it meets, and what is between passes
+//! the shift on. Where that finds no end, what is involved goes back to where the substep began, which is always safe among
+//! free particles; what a pinned surface closes on then is pinched and recovers later.
+
+use anim_math::Vec3;
+
+use super::{Contact, combine, corners, vector};
+
+/// Rounds in which motion is cut to its time of impact.
+const SCALING_ROUNDS: u32 = 6;
+/// Rounds after those in which what meets moves together.
+const CARRYING_ROUNDS: u32 = 12;
+/// Rounds before everything is stopped.
+const MAX_ROUNDS: u32 = 96;
+
+/// What cutting keeps between its rounds.
+#[derive(Clone, Debug)]
+pub(super) struct Scratch {
+    /// By slot: the round that last moved it.
+    round: Vec<u32>,
+    /// By slot: how a pinned surface has shifted it.
+    carry: Vec<Option<Vec3>>,
+    /// By slot: back where the substep began.
+    is_stopped: Vec<bool>,
+    /// How often lines have been drawn anew.
+    pub(super) draws: u32,
+    /// The list could not hold all pairs: only what stands still is safe.
+    pub(super) is_overrun: bool,
+}
+
+impl Scratch {
+    pub(super) fn new(count: usize) -> Self {
+        Self {
+            round: vec![0; count],
+            carry: vec![None; count],
+            is_stopped: vec![false; count],
+            draws: 0,
+            is_overrun: false,
+        }
+    }
+}
+
+impl Contact {
+    /// Cuts the motion from `start` to `points`.
+    pub(super) fn keep(&mut self, h: f32) {
+        self.keeper.round.fill(0);
+        self.keeper.carry.fill(None);
+        self.keeper.is_stopped.fill(false);
+        if self.keeper.is_overrun {
+            self.is_suspect = true;
+            self.stop_all();
+        }
+        let mut seen = 0;
+        for round in 1..=MAX_ROUNDS {
+            if round == MAX_ROUNDS {
+                self.stop_all();
+                seen = 0;
+            }
+            let draws = self.keeper.draws;
+            let count = self.near_count(h, true);
+            if self.keeper.draws != draws {
+                // Lines that were drawn anew list other pairs.
+                seen = 0;
+            }
+            if !self.cut_first(count, seen, round) {
+                break;
+            }
+            seen = count;
+        }
+    }
+
+    /// Looks at the first `count` pairs, of the first `seen` only at those that the round before moved; false if all of them
+    /// are apart.
+    fn cut_first(&mut self, count: usize, seen: usize, round: u32) -> bool {
+        let vertex_count = self.vertex_count();
+        let mut is_cut = false;
+        for index in 0..count {
+            let pair = &mut self.pairs[index];
+            let is_moved = |v: &u32| {
+                let slot = *v as usize;
+                slot < vertex_count && self.keeper.round[slot] + 1 >= round
+            };
+            if index < seen && !pair.vertices.iter().any(is_moved) {
+                continue;
+            }
+            let start = corners(&self.start, pair.vertices);
+            let points = corners(&self.points, pair.vertices);
+            let features = pair.features;
+            if features.separated_throughout(&start, &points, pair.axis, pair.least) {
+                continue;
+            }
+            let weights = features.weights(&start);
+            let way = combine(&start, &weights);
+            let distance = way.norm();
+            if distance < 1e-7 {
+                // They touch: no cut keeps them apart.
+                continue;
+            }
+            pair.axis = way / distance;
+            let least = pair.least.min(0.999 * distance);
+            if features.separated_throughout(&start, &points, pair.axis, least) {
+                continue;
+            }
+            let Some(time) = features.time_of_impact(&start, &points, least) else {
+                continue;
+            };
+            is_cut |= self.cut(index, time, &weights, round);
+        }
+        is_cut
+    }
+
+    /// Cuts a pair's motion to `time`; false if it cannot be.
+    fn cut(&mut self, index: usize, time: f32, weights: &[f32; 4], round: u32) -> bool {
+        let pair = self.pairs[index];
+        let is_free = |v: u32, points: &[[f32; 4]]| points[v as usize][3] > 0.0;
+        let is_held = pair.vertices.iter().any(|v| !is_free(*v, &self.points));
+        if round > SCALING_ROUNDS + CARRYING_ROUNDS {
+            return self.stop(index, is_held, weights, round);
+        }
+        let frame = self.frame(index, is_held, weights);
+        let time = if round > SCALING_ROUNDS { 0.0 } else { time };
+        let mut is_any = false;
+        for v in pair.vertices {
+            if !is_free(v, &self.points) || self.keeper.is_stopped[v as usize] {
+                continue;
+            }
+            let carry = frame.unwrap_or_default();
+            self.put(v, time, carry, round);
+            self.keeper.carry[v as usize] = frame;
+            is_any = true;
+        }
+        if !is_any {
+            self.pinch(index);
+        }
+        is_any
+    }
+
+    /// The shift that a pair's motion is relative to: that of its pinned side, or what others have passed on.
+    fn frame(&self, index: usize, is_held: bool, weights: &[f32; 4]) -> Option<Vec3> {
+        let pair = &self.pairs[index];
+        let (mut sum, mut total) = (Vec3::zeros(), 0.0);
+        for (v, weight) in pair.vertices.iter().zip(weights) {
+            let slot = *v as usize;
+            let weight = weight.abs() + 1e-6;
+            if is_held {
+                if self.points[slot][3] == 0.0 {
+                    sum += (vector(self.points[slot]) - vector(self.start[slot])) * weight;
+                    total += weight;
+                }
+            } else if let Some(carry) = self.keeper.carry[slot] {
+                sum += carry * weight;
+                total += weight;
+            }
+        }
+        (total > 0.0).then(|| sum / total)
+    }
+
+    /// Puts a vertex at the fraction `time` of its motion relative to a shift.
+    fn put(&mut self, v: u32, time: f32, carry: Vec3, round: u32) {
+        let slot = v as usize;
+        let from = vector(self.start[slot]);
+        let motion = vector(self.points[slot]) - from - carry;
+        let to = from + carry + motion * time;
+        let mass = self.points[slot][3];
+        self.points[slot] = [to.x, to.y, to.z, mass];
+        self.keeper.round[slot] = round;
+        self.cut[slot] = true;
+    }
+
+    /// Sends the free vertices of a pair back to where the substep began; beside a pinned one, first lets it carry them.
+    fn stop(&mut self, index: usize, is_held: bool, weights: &[f32; 4], round: u32) -> bool {
+        let pair = self.pairs[index];
+        let frame = if is_held && round < MAX_ROUNDS / 2 {
+            self.frame(index, true, weights)
+        } else {
+            None
+        };
+        let mut is_any = false;
+        for v in pair.vertices {
+            let slot = v as usize;
+            if self.points[slot][3] == 0.0 || self.keeper.is_stopped[slot] {
+                continue;
+            }
+            self.put(v, 0.0, frame.unwrap_or_default(), round);
+            self.keeper.carry[slot] = frame;
+            self.keeper.is_stopped[slot] = frame.is_none();
+            is_any = true;
+        }
+        if !is_any {
+            self.pinch(index);
+        }
+        is_any
+    }
+
+    /// Sends every free vertex back.
+    fn stop_all(&mut self) {
+        for slot in 0..self.vertex_count() {
+            if self.points[slot][3] > 0.0 {
+                self.cut[slot] |= self.points[slot] != self.start[slot];
+                self.points[slot] = self.start[slot];
+                self.keeper.is_stopped[slot] = true;
+            }
+        }
+    }
+
+    /// Reports the free vertices of a pair that nothing keeps apart.
+    fn pinch(&mut self, index: usize) {
+        for v in self.pairs[index].vertices {
+            if self.points[v as usize][3] > 0.0 {
+                self.pinched[v as usize] = true;
+            }
+        }
+    }
+}

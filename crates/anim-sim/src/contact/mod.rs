@@ -1,0 +1,446 @@
+//! How a surface keeps off itself, and off thin fast colliders.
+//!
+//! Once a step, or when something leaves the straight line that it was expected to take by more than the slack, the
+//! broad phase lists the pairs of features (a vertex and a triangle, two edges) that may come near each other, sorted by
+//! how near. Each substep then looks only at the first of them: as many as deviation from the expected lines can have
+//! brought together. Two passes answer for them. [`push`] moves apart what is nearer than the thickness, with friction,
+//! before colliders have their say. [`keep`] is the last word: it cuts the motion of whatever would still pass through
+//! the surface, so that a state without intersections is followed by another.
+//!
+//! The guarantee cuts motion pair by pair rather than bounding that of each particle by half the distance to its
+//! nearest neighbour, as offset geometric contact does: in cloth that flies or swings, nearly all motion is shared by
+//! both sides of a pair and is no danger, and an axis that separates them at both ends of a substep proves it for the
+//! price of a few products. Only pairs without such an axis pay for collision detection in time.
+//!
+//! Everything runs in one thread in the order of the list, so results do not depend on the number of threads.
+//!
+//! Round colliders take part as points and edges of their own thickness: so a ball smaller than a triangle does not slip
+//! between the vertices.
+
+mod candidates;
+mod keep;
+mod push;
+mod surface;
+mod untangle;
+
+use anim_geom::ccd::Features;
+use anim_geom::intersect;
+use anim_math::Vec3;
+use anim_math::lanes::{Level, Simd, SimdBase, dispatch, f32x4};
+
+use crate::collide::MovingCollider;
+use crate::model::Model;
+use surface::Surface;
+use untangle::Crossing;
+
+/// The share of the distance to keep that must remain whatever happens.
+const LAST_SHARE: f32 = 0.1;
+
+/// Self-contact of one body; owns its scratch.
+#[derive(Clone, Debug)]
+pub(crate) struct Contact {
+    level: Level,
+    surface: Surface,
+    thickness: f32,
+    friction: f32,
+    guarantee: bool,
+    /// Distance that the vertices keep from colliders.
+    collider_thickness: f32,
+    /// P by slot, then two for each round collider: x, y, z, inverse mass, at the beginning of the substep.
+    start: Vec<[f32; 4]>,
+    /// The same at its end, so far.
+    points: Vec<[f32; 4]>,
+    /// Expected lines: where they begin, and their velocities.
+    line_start: Vec<[f32; 4]>,
+    line_velocity: Vec<[f32; 4]>,
+    /// How long the lines serve, s.
+    horizon: f32,
+    /// Where everything was at the beginning of the step.
+    step_start: Vec<[f32; 4]>,
+    /// P by slot, of the step before.
+    mean_velocity: Vec<[f32; 4]>,
+    /// Length of the step, s.
+    step: f32,
+    /// From the beginning of the lines to the end of the substep, s.
+    line_time: f32,
+    /// From the end of the substep to that of the step, s.
+    remaining: f32,
+    /// How far particles had left their lines at the beginning of the substep, m.
+    deviated: f32,
+    /// How far particles may leave their lines before they are drawn anew, m.
+    slack: f32,
+    /// By how near they come on the lines, nearest first.
+    pairs: Vec<Pair>,
+    solids: Vec<Solid>,
+    /// Positions, world space, as the last step left them.
+    left: Vec<Vec3>,
+    /// The state may not be free of intersections.
+    is_suspect: bool,
+    crossings: Vec<Crossing>,
+    /// By slot: part of surfaces that have passed through each other.
+    tangled: Vec<bool>,
+    /// By slot: the last step cut its motion.
+    cut: Vec<bool>,
+    /// By slot: had no way out in the last step.
+    pinched: Vec<bool>,
+    keeper: keep::Scratch,
+}
+
+/// Two features that may come near each other.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    vertices: [u32; 4],
+    features: Features,
+    /// Unit length, from the second feature to the first when last looked at.
+    axis: Vec3,
+    /// Distance to keep, m.
+    reach: f32,
+    /// Least distance on the expected lines beyond the reach, m.
+    clearance: f32,
+    friction: f32,
+    /// Distance below which motion is cut, m.
+    least: f32,
+}
+
+/// A round collider: two points and what surrounds them.
+#[derive(Clone, Copy, Debug)]
+struct Solid {
+    radius: f32,
+    friction: f32,
+    is_point: bool,
+}
+
+/// What a substep is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// Length of the substep, s.
+    pub(crate) h: f32,
+    /// From its end to the end of the step, s.
+    pub(crate) remaining: f32,
+}
+
+impl Contact {
+    /// `None` if the model does not ask for contact or has no surface.
+    pub(crate) fn new(model: &Model) -> Option<Self> {
+        let spec = &model.spec;
+        let contact = spec.self_contact?;
+        let surface = Surface::new(model)?;
+        let count = model.vertex_count();
+        Some(Self {
+            level: Level::new(),
+            surface,
+            thickness: contact.thickness,
+            friction: contact.friction,
+            guarantee: contact.guarantee,
+            collider_thickness: spec.thickness,
+            start: Vec::new(),
+            points: Vec::new(),
+            line_start: Vec::new(),
+            line_velocity: Vec::new(),
+            horizon: 0.0,
+            step_start: Vec::new(),
+            mean_velocity: Vec::new(),
+            step: 0.0,
+            line_time: 0.0,
+            remaining: 0.0,
+            deviated: 0.0,
+            slack: 0.0,
+            pairs: Vec::new(),
+            solids: Vec::new(),
+            left: Vec::new(),
+            is_suspect: true,
+            crossings: Vec::new(),
+            tangled: vec![false; count],
+            cut: vec![false; count],
+            pinched: vec![false; count],
+            keeper: keep::Scratch::new(count),
+        })
+    }
+
+    /// Begins a step of length `dt`, with particles and colliders where they are at its beginning.
+    ///
+    /// * `state`: P positions, world space, as the caller gave them.
+    pub(crate) fn begin(
+        &mut self,
+        state: &[Vec3],
+        positions: &[[f32; 4]],
+        velocities: &[[f32; 4]],
+        colliders: &[MovingCollider],
+        dt: f32,
+    ) {
+        self.cut.fill(false);
+        self.pinched.fill(false);
+        self.start.clear();
+        self.start.extend_from_slice(positions);
+        self.solids.clear();
+        for collider in colliders {
+            let Some((ends, radius)) = collider.core() else {
+                continue;
+            };
+            self.solids.push(Solid {
+                radius,
+                friction: collider.friction(),
+                is_point: ends[0] == ends[1],
+            });
+            self.start.extend(ends.map(|e| [e.x, e.y, e.z, 0.0]));
+        }
+        if self.is_suspect || self.left != state {
+            self.find_crossings();
+        }
+        // What constraints make of the particles' own speeds shows in how they have moved, not in how they shake.
+        if self.left != state {
+            self.mean_velocity.clear();
+            self.mean_velocity.extend_from_slice(velocities);
+        }
+        self.line_velocity.clear();
+        let rows = positions.iter().zip(velocities).zip(&self.mean_velocity);
+        let expected = rows.map(|((p, v), mean)| if p[3] == 0.0 { *v } else { *mean });
+        self.line_velocity.extend(expected);
+        // Wherever the colliders go, the lines of their points lead there at an even speed.
+        for ends in colliders.iter().filter_map(MovingCollider::core_path) {
+            self.line_velocity.extend(ends.map(|[from, to]| {
+                let velocity = (to - from) / dt;
+                [velocity.x, velocity.y, velocity.z, 0.0]
+            }));
+        }
+        self.step = dt;
+        self.points.clone_from(&self.start);
+        self.step_start.clone_from(&self.start);
+        self.slack = (self.slack * 0.9).max(self.least_slack());
+        self.draw_lines(dt);
+    }
+
+    /// Begins a substep's contact: takes in where the particles are after all other constraints, and pushes apart.
+    pub(crate) fn push_apart(
+        &mut self,
+        moment: Moment,
+        positions: &mut [[f32; 4]],
+        predicted: &mut [[f32; 4]],
+        colliders: &[MovingCollider],
+    ) {
+        self.line_time += moment.h;
+        self.remaining = moment.remaining;
+        self.take(positions, predicted, colliders);
+        self.slack = self.slack.min(2.0 * self.least_slack());
+        let count = self.near_count(moment.h, false);
+        self.push_first(count, moment.h, predicted);
+        self.untangle(moment.h, predicted);
+        positions.copy_from_slice(&self.points[..positions.len()]);
+    }
+
+    /// Ends a substep's contact: cuts what would pass through the surface.
+    pub(crate) fn keep_apart(
+        &mut self,
+        moment: Moment,
+        positions: &mut [[f32; 4]],
+        predicted: &[[f32; 4]],
+        colliders: &[MovingCollider],
+    ) {
+        self.take(positions, predicted, colliders);
+        if self.guarantee {
+            self.keep(moment.h);
+            positions.copy_from_slice(&self.points[..positions.len()]);
+        }
+        self.deviated = self.deviation();
+        std::mem::swap(&mut self.start, &mut self.points);
+        self.points.clone_from(&self.start);
+    }
+
+    /// Ends a step; answers how many particles were cut and how many had no way out.
+    pub(crate) fn end(&mut self, state: &[Vec3]) -> [u32; 2] {
+        self.mean_velocity.clear();
+        let rows = self
+            .step_start
+            .iter()
+            .zip(&self.start)
+            .take(self.tangled.len());
+        self.mean_velocity
+            .extend(rows.map(|(from, to)| rate(from, to, self.step)));
+        self.left.clear();
+        self.left.extend_from_slice(state);
+        self.is_suspect |= self.pinched.contains(&true) || !self.crossings.is_empty();
+        let count = |flags: &[bool]| flags.iter().filter(|f| **f).count() as u32;
+        let stuck = self
+            .pinched
+            .iter()
+            .zip(&self.tangled)
+            .filter(|(p, t)| **p || **t);
+        [count(&self.cut), stuck.count() as u32]
+    }
+
+    /// Small against both the thickness and the triangles, so that neighbours need no looking at.
+    fn least_slack(&self) -> f32 {
+        0.25 * self.thickness.min(0.4 * self.surface.edge_length)
+    }
+
+    fn vertex_count(&self) -> usize {
+        self.tangled.len()
+    }
+
+    /// Where particles and colliders are now. A particle that is not finite has not moved; a pinned one is where it must be.
+    fn take(
+        &mut self,
+        positions: &[[f32; 4]],
+        predicted: &[[f32; 4]],
+        colliders: &[MovingCollider],
+    ) {
+        let count = self.vertex_count();
+        let (points, solids) = self.points.split_at_mut(count);
+        let rows = positions.iter().zip(predicted).zip(&self.start);
+        for (point, ((position, predicted), start)) in points.iter_mut().zip(rows) {
+            *point = if position[3] == 0.0 {
+                *predicted
+            } else {
+                *position
+            };
+            let [x, y, z, _] = *point;
+            if !((x + y + z) * 0.0 == 0.0) {
+                *point = *start;
+            }
+        }
+        let cores = colliders.iter().filter_map(MovingCollider::core);
+        for (end, core) in solids.iter_mut().zip(cores.flat_map(|(ends, _)| ends)) {
+            *end = [core.x, core.y, core.z, 0.0];
+        }
+    }
+
+    /// How many of the pairs can be near each other now; draws the lines anew if they no longer say.
+    fn near_count(&mut self, h: f32, is_final: bool) -> usize {
+        let mut deviation = self.deviation();
+        if deviation > self.slack || self.line_time > self.horizon {
+            self.slack = (1.5 * self.slack).min(2.0 * self.least_slack());
+            if !is_final {
+                self.aim_on(h);
+                deviation = self.deviation();
+            }
+            if is_final || deviation > self.slack {
+                self.aim_here(h, is_final);
+                deviation = self.deviation();
+            }
+        }
+        // On the way from the beginning of the substep to its end both count.
+        let limit = 2.0 * deviation.max(self.deviated);
+        self.pairs.partition_point(|pair| pair.clearance <= limit)
+    }
+
+    /// Half the diagonal of the box of what the particles' ways differ from their lines: whatever all have in common is no
+    /// danger to any pair.
+    fn deviation(&self) -> f32 {
+        let span = dispatch!(self.level, simd =>
+            deviations(simd, &self.points, &self.line_start, &self.line_velocity, self.line_time));
+        0.5 * Vec3::from(span).norm()
+    }
+
+    /// Draws lines on to the end of the step at the velocities of late.
+    fn aim_on(&mut self, h: f32) {
+        let age = self.step - self.remaining - h;
+        for (slot, velocity) in self.line_velocity.iter_mut().enumerate() {
+            let start = &self.start[slot];
+            if start[3] == 0.0 {
+                *velocity = rate(start, &self.points[slot], h);
+            } else if age > 0.2 * self.step {
+                *velocity = rate(&self.step_start[slot], start, age);
+            } else {
+                *velocity = self.mean_velocity[slot];
+            }
+        }
+        self.draw_lines(h + self.remaining);
+        self.line_time = h;
+        self.keeper.draws += 1;
+    }
+
+    /// Draws lines that are this substep's motion, and serve no longer; if asked, with slack for whatever part of it is cut.
+    fn aim_here(&mut self, h: f32, is_final: bool) {
+        let rows = self
+            .line_velocity
+            .iter_mut()
+            .zip(&self.start)
+            .zip(&self.points);
+        for ((velocity, start), point) in rows {
+            *velocity = rate(start, point, h);
+        }
+        if is_final {
+            let mut reach = [0.0f32; 3];
+            for (start, point) in self.start.iter().zip(&self.points) {
+                for axis in 0..3 {
+                    reach[axis] = reach[axis].max((point[axis] - start[axis]).abs());
+                }
+            }
+            self.slack = self.slack.max(1.01 * Vec3::from(reach).norm());
+        }
+        self.draw_lines(h);
+        self.line_time = h;
+        self.keeper.draws += 1;
+    }
+
+    /// Finds out which triangles of the state meet, and takes their surroundings out of contact.
+    fn find_crossings(&mut self) {
+        self.is_suspect = false;
+        self.crossings.clear();
+        self.tangled.fill(false);
+        self.surface.place(&self.start, &[], 0.0);
+        self.surface.refit(0.0);
+        let positions = self.surface.placed().to_vec();
+        let limit = self.surface.pair_limit();
+        let pairs = self.surface.pairs(limit).unwrap_or_default();
+        let mut met = Vec::new();
+        for pair in pairs {
+            let triangles = pair.map(|t| self.surface.triangles[t as usize]);
+            let is_held = triangles
+                .iter()
+                .flatten()
+                .all(|v| self.start[*v as usize][3] == 0.0);
+            if !is_held && intersect::mesh_triangles(&positions, triangles) {
+                met.push(pair);
+            }
+        }
+        if !met.is_empty() {
+            self.surface.mark_around(&met, &mut self.tangled);
+            untangle::collect(&self.surface, &positions, &met, &mut self.crossings);
+        }
+    }
+}
+
+/// The extent along each axis of how far points are from where their lines would have them.
+#[inline(always)]
+fn deviations<S: Simd>(
+    simd: S,
+    points: &[[f32; 4]],
+    line_start: &[[f32; 4]],
+    line_velocity: &[[f32; 4]],
+    time: f32,
+) -> [f32; 3] {
+    let mut low = f32x4::splat(simd, f32::INFINITY);
+    let mut high = f32x4::splat(simd, f32::NEG_INFINITY);
+    for ((point, start), velocity) in points.iter().zip(line_start).zip(line_velocity) {
+        let expected = f32x4::from_slice(simd, start) + f32x4::from_slice(simd, velocity) * time;
+        let deviation = f32x4::from_slice(simd, point) - expected;
+        low = low.min(deviation);
+        high = high.max(deviation);
+    }
+    let span: [f32; 4] = (high - low).into();
+    [span[0], span[1], span[2]]
+}
+
+/// The velocity that takes `time` seconds from one point to another.
+fn rate(from: &[f32; 4], to: &[f32; 4], time: f32) -> [f32; 4] {
+    std::array::from_fn(|i| if i < 3 { (to[i] - from[i]) / time } else { 0.0 })
+}
+
+fn vector([x, y, z, _]: [f32; 4]) -> Vec3 {
+    Vec3::new(x, y, z)
+}
+
+/// The four points of a pair.
+#[inline]
+fn corners(points: &[[f32; 4]], vertices: [u32; 4]) -> [Vec3; 4] {
+    vertices.map(|v| vector(points[v as usize]))
+}
+
+#[inline]
+fn combine(points: &[Vec3; 4], weights: &[f32; 4]) -> Vec3 {
+    points[0] * weights[0]
+        + points[1] * weights[1]
+        + points[2] * weights[2]
+        + points[3] * weights[3]
+}
