@@ -3,7 +3,10 @@
 use std::hint::black_box;
 
 use anim_geom::geodesic::{Dijkstra, FastMarching, Geodesics};
-use anim_geom::{Collider, MeshBvh, Neighbors, Shape, normals, primitives, topology};
+use anim_geom::tet::{Embedding, StuffOptions, stuff};
+use anim_geom::{
+    Collider, DistanceField, HeightField, MeshBvh, Neighbors, Shape, normals, primitives, topology,
+};
 use anim_math::{Affine, Vec3};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
@@ -96,6 +99,12 @@ fn mesh(criterion: &mut Criterion) {
             b.iter(|| queries.iter().map(distance).sum::<f32>());
         });
     }
+    if let Ok(field) = DistanceField::new(&sphere, 0.02) {
+        group.bench_function("distance_field/100k", |b| {
+            let distance = |q: &Vec3| field.sample(black_box(*q)).0;
+            b.iter(|| close.iter().map(distance).sum::<f32>());
+        });
+    }
     group.bench_function("mesh_ray/100k", |b| {
         let found = |q: &&Vec3| bvh.ray(black_box(**q), -**q, 10.0).is_some();
         b.iter(|| far.iter().filter(found).count());
@@ -112,6 +121,37 @@ fn mesh(criterion: &mut Criterion) {
         let found = |q: &&Vec3| placed.contact_within(black_box(**q), 0.01).is_some();
         b.iter(|| far.iter().filter(found).count());
     });
+    group.finish();
+}
+
+fn solids(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("anim-geom");
+    let ball = primitives::sphere(1.0, 64, 32);
+    let options = StuffOptions { resolution: 24 };
+    group.bench_function("tet_stuff/24", |b| {
+        b.iter(|| stuff(black_box(&ball), &options))
+    });
+    if let Ok(solid) = stuff(&ball, &options)
+        && let Ok(embedding) = Embedding::new(&solid, &ball.rest.positions)
+    {
+        let mut out = ball.rest.positions.clone();
+        group.throughput(Throughput::Elements(out.len() as u64));
+        group.bench_function("tet_embedding/2k", |b| {
+            b.iter(|| embedding.apply(black_box(&solid.positions), &mut out));
+        });
+    }
+    let heights = points(257 * 257).iter().map(|p| p.x * 0.1).collect();
+    if let Ok(ground) = HeightField::new(256, 256, 0.5, heights) {
+        let queries: Vec<Vec3> = points(1000)
+            .iter()
+            .map(|p| Vec3::new(p.x * 5.0, 0.5, p.z * 5.0))
+            .collect();
+        group.throughput(Throughput::Elements(1000));
+        group.bench_function("height_field_nearest/65k", |b| {
+            let distance = |q: &Vec3| ground.nearest(black_box(*q)).distance;
+            b.iter(|| queries.iter().map(distance).sum::<f32>());
+        });
+    }
     group.finish();
 }
 
@@ -149,5 +189,5 @@ fn geodesics(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, neighbors, mesh, geodesics);
+criterion_group!(benches, neighbors, mesh, geodesics, solids);
 criterion_main!(benches);

@@ -93,9 +93,16 @@ impl DistanceField {
         field.origin = (low + high - extent) * 0.5;
         let mut distances = std::mem::take(&mut field.distances);
         chunks::for_each_mut(&mut distances, |first, distances| {
+            // A neighbour in the row is nearer or farther by a cell at most, which spares most of the search.
+            let mut reach = f32::INFINITY;
             for (index, out) in (first..).zip(distances) {
                 let node = field.node(index);
-                let distance = bvh.nearest(node).distance;
+                if index.is_multiple_of(field.size[0] as usize) {
+                    reach = f32::INFINITY;
+                }
+                let nearest = bvh.nearest_within(node, reach);
+                let distance = nearest.unwrap_or_else(|| bvh.nearest(node)).distance;
+                reach = distance.abs() + 1.001 * cell;
                 *out = match &winding {
                     Some(winding) if winding.at(node).abs() > 0.5 => -distance.abs(),
                     Some(_) => distance.abs(),
