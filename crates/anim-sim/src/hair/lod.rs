@@ -30,14 +30,12 @@
 //! # Ok::<(), anim_sim::SimError>(())
 //! ```
 
-use anim_geom::chunks;
 use anim_math::Vec3;
 
-use super::guide::{Binding, Followers, GuideTurns};
-use super::model::{Hair, HairState};
-use super::solver::{HairDrive, HairSolver};
+use super::guide::{Binding, Followers};
+use super::model::Hair;
 use super::spec::HairSpec;
-use crate::{Outcome, SimError};
+use crate::SimError;
 
 /// Hair with levels of detail; edit it, then make it a [`HairLod`].
 #[derive(Clone, Debug, PartialEq)]
@@ -81,18 +79,18 @@ impl Default for HairLodSpec {
 /// Valid hair with levels of detail.
 #[derive(Clone, Debug)]
 pub struct HairLod {
-    levels: Vec<Level>,
+    pub(super) levels: Vec<Level>,
     margin: f32,
-    fade: f32,
+    pub(super) fade: f32,
 }
 
 #[derive(Clone, Debug)]
-struct Level {
+pub(super) struct Level {
     pixels: f32,
-    hair: Hair,
-    followers: Followers,
+    pub(super) hair: Hair,
+    pub(super) followers: Followers,
     /// For each other level, the guides there of each guide here.
-    sources: Vec<Vec<Binding>>,
+    pub(super) sources: Vec<Vec<Binding>>,
 }
 
 impl HairLod {
@@ -163,7 +161,7 @@ impl HairLod {
     }
 
     /// The level that serves a size on the screen, coming from another.
-    fn choose(&self, level: usize, pixels: f32) -> usize {
+    pub(super) fn choose(&self, level: usize, pixels: f32) -> usize {
         let serves = |level: &Level, factor: f32| pixels >= level.pixels * factor;
         let last = self.levels.len() - 1;
         let finer = self
@@ -179,187 +177,6 @@ impl HairLod {
                 .position(|l| serves(l, 1.0))
                 .unwrap_or(last)
                 .max(level),
-        }
-    }
-}
-
-/// Where one head of hair with levels of detail is.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HairLodState {
-    level: usize,
-    /// For each level; only that of the level and of the one that fades are in motion.
-    states: Vec<HairState>,
-    /// The level before, and how far its fading is, in [0, 1].
-    fading: Option<(usize, f32)>,
-    begun: bool,
-}
-
-impl HairLodState {
-    /// At rest in the groom; the first step chooses the level without fading.
-    pub fn new(lod: &HairLod) -> Self {
-        Self {
-            level: 0,
-            states: lod.levels.iter().map(|l| HairState::new(&l.hair)).collect(),
-            fading: None,
-            begun: false,
-        }
-    }
-
-    /// The level that is simulated, or fades in.
-    pub fn level(&self) -> usize {
-        self.level
-    }
-
-    /// The level that fades out, if one does.
-    pub fn fading(&self) -> Option<usize> {
-        self.fading.map(|(level, _)| level)
-    }
-
-    /// The hair of the level.
-    pub fn hair(&self) -> &HairState {
-        &self.states[self.level]
-    }
-
-    /// Puts the hair back into the groom, at rest; the next step chooses the level without fading.
-    ///
-    /// # Panics
-    ///
-    /// If the state was made for other hair.
-    pub fn reset(&mut self, lod: &HairLod) {
-        for (state, level) in self.states.iter_mut().zip(&lod.levels) {
-            state.reset(&level.hair);
-        }
-        self.fading = None;
-        self.begun = false;
-    }
-}
-
-/// Moves hair with levels of detail; owns the scratch of one head.
-#[derive(Clone, Debug)]
-pub struct HairLodSolver {
-    solvers: Vec<HairSolver>,
-    /// Of each level.
-    turns: Vec<GuideTurns>,
-    faded: Vec<Vec3>,
-}
-
-impl HairLodSolver {
-    /// Scratch for one head of hair.
-    pub fn new(lod: &HairLod) -> Self {
-        Self {
-            solvers: lod
-                .levels
-                .iter()
-                .map(|l| HairSolver::new(&l.hair))
-                .collect(),
-            turns: lod
-                .levels
-                .iter()
-                .map(|l| GuideTurns::new(&l.hair))
-                .collect(),
-            faded: vec![Vec3::zeros(); lod.followers().vertex_count()],
-        }
-    }
-
-    /// Chooses the level for the hair's size on the screen, `pixels`, and advances `state` by `dt`, s.
-    ///
-    /// A level that fades is stepped as well, and no other is chosen until it is gone. Loads are on the vertices of the
-    /// level that is simulated. Otherwise as [`HairSolver::step`]; the outcome is that of the level.
-    ///
-    /// # Panics
-    ///
-    /// If the solver or the state was made for other hair.
-    pub fn step(
-        &mut self,
-        lod: &HairLod,
-        drive: &HairDrive<'_>,
-        pixels: f32,
-        dt: f32,
-        state: &mut HairLodState,
-    ) -> Outcome {
-        assert!(
-            self.solvers.len() == lod.levels.len() && state.states.len() == lod.levels.len(),
-            "the solver or the state was made for other hair"
-        );
-        if !(dt > 0.0 && dt.is_finite()) {
-            return Outcome::default();
-        }
-        if state.fading.is_none() {
-            let next = lod.choose(state.level, pixels);
-            if next != state.level {
-                self.transfer(lod, state, next);
-                let fades = state.begun && lod.fade > 0.0;
-                state.fading = fades.then_some((state.level, 0.0));
-                state.level = next;
-            }
-        }
-        state.begun = true;
-        let mut step = |level: usize, states: &mut [HairState]| {
-            self.solvers[level].step(&lod.levels[level].hair, drive, dt, &mut states[level])
-        };
-        let outcome = step(state.level, &mut state.states);
-        if let Some((old, progress)) = state.fading {
-            step(old, &mut state.states);
-            let progress = progress + dt / lod.fade;
-            state.fading = (progress < 1.0).then_some((old, progress));
-        }
-        outcome
-    }
-
-    /// Writes where the strands that are drawn are, in the space of the root. Allocates nothing.
-    ///
-    /// # Panics
-    ///
-    /// If `positions` has not one element for each of their points, or the solver or the state was made for other hair.
-    pub fn place(&mut self, lod: &HairLod, state: &HairLodState, positions: &mut [Vec3]) {
-        let mut place = |level: usize, positions: &mut [Vec3]| {
-            let Level {
-                hair, followers, ..
-            } = &lod.levels[level];
-            self.turns[level].update(hair, &state.states[level]);
-            followers.place(hair, &self.turns[level], positions);
-        };
-        place(state.level, positions);
-        if let Some((old, progress)) = state.fading {
-            place(old, &mut self.faded);
-            // Without a jump of velocity at either end.
-            let weight = progress * progress * (3.0 - 2.0 * progress);
-            chunks::for_each_mut(positions, |first, chunk| {
-                for (position, old) in chunk.iter_mut().zip(&self.faded[first..]) {
-                    *position = old + (*position - old) * weight;
-                }
-            });
-        }
-    }
-
-    /// Begins a level in the pose and motion of the one that is simulated.
-    fn transfer(&mut self, lod: &HairLod, state: &mut HairLodState, to: usize) {
-        let from = state.level;
-        let (source, target) = (&lod.levels[from].hair, &lod.levels[to].hair);
-        let Ok([old, begun]) = state.states.get_disjoint_mut([from, to]) else {
-            return;
-        };
-        let old: &HairState = old;
-        let turns = &mut self.turns[from];
-        turns.update(source, old);
-        for (strand, binding) in target.strands.iter().zip(&lod.levels[to].sources[from]) {
-            let leaders = binding.leaders(source, turns);
-            let mut position = target.points[strand.first_vertex];
-            begun.positions[strand.first_vertex] = position;
-            for index in 0..strand.segments {
-                let (segment, vertex) = (
-                    strand.first_segment + index,
-                    strand.first_vertex + index + 1,
-                );
-                let turned = leaders.turn(index, strand.segments);
-                let along = target.points[vertex] - target.points[vertex - 1];
-                position += turned * along;
-                let fraction = (index + 1) as f32 / strand.segments as f32;
-                begun.positions[vertex] = position;
-                begun.velocities[vertex] = binding.velocity(source, old, fraction);
-                begun.orientations[segment] = turned * target.frames[segment];
-                begun.tensions[segment] = 0.0;
-            }
         }
     }
 }
@@ -415,13 +232,10 @@ fn check(spec: &HairLodSpec) -> Result<(), SimError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use anim_math::{Transform, quat};
 
-    const FRAME: f32 = 1.0 / 60.0;
-
-    fn lod() -> HairLod {
+    pub(in crate::hair) fn lod() -> HairLod {
         let strand = |i: usize| {
             let root = Vec3::new((i % 6) as f32, 0.0, (i / 6) as f32) * 0.02;
             vec![
@@ -445,77 +259,6 @@ mod tests {
             ..HairLodSpec::default()
         })
         .unwrap()
-    }
-
-    /// The largest step of any drawn point from frame to frame, over a swing of the head at these sizes.
-    fn jumps(lod: &HairLod, pixels: impl Fn(i32) -> f32) -> Vec<f32> {
-        let mut state = HairLodState::new(lod);
-        let mut solver = HairLodSolver::new(lod);
-        let mut positions = vec![Vec3::zeros(); lod.followers().vertex_count()];
-        let mut last = positions.clone();
-        let at = |frame: i32| {
-            let angle = 0.5 * libm::sinf(frame as f32 * 0.2);
-            Transform::from_rotation(quat::from_axis_angle(Vec3::x(), angle))
-        };
-        let steps = (0..120).map(|frame| {
-            let drive = HairDrive {
-                previous_world_from_root: at(frame),
-                world_from_root: at(frame + 1),
-                ..HairDrive::default()
-            };
-            solver.step(lod, &drive, pixels(frame), FRAME, &mut state);
-            solver.place(lod, &state, &mut positions);
-            let steps = positions.iter().zip(&last).map(|(a, b)| (a - b).norm());
-            let step = steps.fold(0.0, f32::max);
-            last.copy_from_slice(&positions);
-            step
-        });
-        steps.skip(1).collect()
-    }
-
-    #[test]
-    fn nothing_pops_when_the_level_changes() {
-        let lod = lod();
-        let most = |jumps: &[f32]| jumps.iter().copied().fold(0.0, f32::max);
-        let fine = most(&jumps(&lod, |_| 400.0));
-        let coarse = most(&jumps(&lod, |_| 10.0));
-        let switching = most(&jumps(&lod, |frame| {
-            [400.0, 10.0, 150.0][frame as usize / 25 % 3]
-        }));
-        assert!(
-            switching < 1.5 * fine.max(coarse),
-            "{switching} {fine} {coarse}"
-        );
-    }
-
-    #[test]
-    fn a_switch_takes_the_pose_and_the_velocity_along() {
-        let lod = lod();
-        let mut state = HairLodState::new(&lod);
-        let mut solver = HairLodSolver::new(&lod);
-        let drive = HairDrive {
-            wind: Vec3::new(20.0, 0.0, 0.0),
-            ..HairDrive::default()
-        };
-        for _ in 0..6 {
-            solver.step(&lod, &drive, 400.0, FRAME, &mut state);
-        }
-        solver.transfer(&lod, &mut state, 1);
-        // The guides of the coarse level are guides of the fine one.
-        let (fine, coarse) = (&lod.levels[0].hair, &lod.levels[1].hair);
-        for guide in 0..coarse.guide_count() {
-            let range = coarse.guide(guide);
-            let root = coarse.groom()[range.start];
-            let same = (0..fine.guide_count())
-                .map(|g| fine.guide(g))
-                .find(|r| fine.groom()[r.start] == root)
-                .unwrap();
-            let (tip, fine_tip) = (range.end - 1, same.end - 1);
-            let (a, b) = (&state.states[1], &state.states[0]);
-            assert!((a.positions[tip] - b.positions[fine_tip]).norm() < 5e-3);
-            assert_eq!(a.velocities[tip], b.velocities[fine_tip]);
-            assert!(b.velocities[fine_tip].norm() > 0.2);
-        }
     }
 
     #[test]

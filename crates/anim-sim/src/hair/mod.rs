@@ -27,6 +27,7 @@
 
 mod algebra;
 mod contact;
+mod fade;
 mod groom;
 mod guide;
 mod lod;
@@ -37,8 +38,9 @@ mod spec;
 pub mod style;
 mod volume;
 
+pub use fade::{HairLodSolver, HairLodState};
 pub use guide::{Followers, GuideTurns};
-pub use lod::{HairLevel, HairLod, HairLodSolver, HairLodSpec, HairLodState};
+pub use lod::{HairLevel, HairLod, HairLodSpec};
 pub use model::{Hair, HairState};
 pub use solver::{HairDrive, HairSolver};
 pub use spec::{HairMaterial, HairSpec, HairVolume};
