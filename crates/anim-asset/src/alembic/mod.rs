@@ -1,9 +1,9 @@
-//! Alembic out and in: moving meshes and curves as film tools exchange them, every vertex of every frame.
+//! Alembic out: moving meshes and curves as film tools exchange them, every vertex of every frame.
 //!
 //! For simulated cloth, hair and solids on their way to a renderer, where glTF's morph targets are too few. The file is an
 //! Ogawa archive of polygon meshes and linear curves, each under a transform, with positions, normals, velocities and
 //! widths sampled at an even rate; what does not change is stored once. Subdivision surfaces, NURBS, points, cameras,
-//! materials and texture coordinates are left out, and so are older files, which are HDF5.
+//! materials and texture coordinates are left out.
 //!
 //! ```
 //! use anim_asset::alembic::{self, AbcObject, AbcScene, AbcShape, AbcFrame};

@@ -55,8 +55,8 @@ const STEPS: [[i32; 3]; 14] = [
 /// Fills the inside of `surface`.
 ///
 /// Every dihedral angle is at least 10.7° and at most 164.8°, and no tetrahedron is inverted. The boundary is a closed
-/// manifold whose vertices lie on the surface to 10⁻⁴ of a cell, so that the volume is right to the second order; details smaller than a cell are
-/// rounded off or lost. Inside is where the [winding number](crate::winding) exceeds a half, of either sign: surfaces with
+/// manifold; if the surface is closed its vertices lie on it to 10⁻⁴ of a cell, and the volume is right to the second
+/// order. Details smaller than a cell are rounded off or lost. Inside is where the [winding number](crate::winding) exceeds a half, of either sign: surfaces with
 /// holes, doubled faces and parts that cross each other have an inside too. Vertices that no triangle names do not count.
 ///
 /// Costs a distance and a winding number for each lattice point near the surface, for every one if it is not closed.
