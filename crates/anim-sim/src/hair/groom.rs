@@ -70,23 +70,19 @@ pub(super) fn rest(points: &[Vec3], spec: &HairSpec, gravity: Vector3<f64>) -> R
     let masses = masses(&lengths, density);
     let reach: f64 = lengths.iter().sum();
 
-    // The moment that each joint must pass on: the weight of all beyond it times its arm.
-    let (mut weight, mut moment, mut passed) =
-        (Vector3::zeros(), Vector3::zeros(), Vector3::zeros());
+    // A joint passes on what the next one did and the weight of all beyond it on its segment; what it cannot is the hold's.
+    let (mut weight, mut passed) = (Vector3::zeros(), Vector3::zeros());
     let (mut halves, mut targets) = (frames.clone(), frames.clone());
     for index in (0..frames.len()).rev() {
         weight += gravity * masses[index];
         let along = frames[index] * Vector3::z() * lengths[index];
-        let own = along.cross(&weight);
-        moment += own;
+        let moment = passed + along.cross(&weight);
         let before = frames[index.saturating_sub(1)];
         let stiffness = rigidity.map(|r| r / cells[index]);
-        let (half, passes) = rest_half(before, frames[index], stiffness, moment);
-        halves[index] = half;
+        (halves[index], passed) = rest_half(before, frames[index], stiffness, moment);
         let hold = hold(spec, lengths[index], reach);
-        let held = strain_under([hold; 2], passed + own - passes);
+        let held = strain_under([hold; 2], moment - passed);
         targets[index] = held.inverse() * frames[index];
-        passed = passes;
     }
     Rest {
         frames,

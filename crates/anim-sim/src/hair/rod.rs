@@ -4,8 +4,8 @@
 //! The strand is a chain of rigid segments, each a frame that turns, so that lengths hold by construction. A step of
 //! length h minimises Σ m/2h² |x − x_inertial|² + Σ V over the turns θ of the segments, where the energy of a joint
 //! between frames A and B (each carried to the middle of the joint by half of its rest) is
-//! V = ½ (EI (u₁² + u₂²) + GJ u₃²) / cell with the strain u = 4 tan(φ/4) · axis of A⁻¹B: 48 times closer to the angle φ
-//! than it is to be seen, stiffer the more it is bent, and with a derivative that is a scale c = 2/(1 + w) times a
+//! V = ½ (EI (u₁² + u₂²) + GJ u₃²) / cell with the strain u = 4 tan(φ/4) · axis of A⁻¹B: the angle φ
+//! but for φ³/48, stiffer the more it is bent, and with a derivative that is a scale c = 2/(1 + w) times a
 //! rotation, so that there is no trigonometry here. The quadratic model of this sum is minimised exactly from the tip to
 //! the root: what lies beyond a joint is a quadratic in where the joint is and how its segment is turned (a Riccati
 //! recursion on symmetric 6×6 matrices, of which 3×3 are inverted), and the turns follow from the root to the tip, with the

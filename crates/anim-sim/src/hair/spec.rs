@@ -38,7 +38,8 @@ pub struct HairSpec {
     /// strands spring back to, and they sag from it.
     pub groom_gravity: Vec3,
     /// How firmly each segment is held to how the groom has it on the head, beyond what elasticity does, m/s²: it resists
-    /// being turned as it resists gravity of this size across the strand. Soft strands hold no shape of their own.
+    /// being turned as it resists gravity of this size across the strand. Soft strands hold no shape of their own; long loose
+    /// hair wants less than gravity, and then some grooms cannot stay as they are.
     pub hold: f32,
     /// How far vertices stay from colliders, metres.
     pub thickness: f32,
@@ -90,7 +91,7 @@ impl Default for HairSpec {
             segments: None,
             material: HairMaterial::default(),
             groom_gravity: Vec3::new(0.0, -9.81, 0.0),
-            hold: 2.0,
+            hold: 10.0,
             thickness: 0.002,
             friction: 0.3,
             volume: None,
