@@ -386,7 +386,11 @@ fn cloth_of_woven_triangles_hangs_by_its_weight() {
     })
     .unwrap();
     let mut state = State::new(&model);
-    let mut solver = Implicit::new(&model, ImplicitOptions::default());
+    let options = ImplicitOptions {
+        tolerance: 1e-6,
+        ..ImplicitOptions::default()
+    };
+    let mut solver = Implicit::new(&model, options);
     for _ in 0..240 {
         solver.step(&model, &Drive::default(), FRAME, &mut state);
     }

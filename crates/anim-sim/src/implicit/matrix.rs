@@ -136,8 +136,11 @@ impl ConjugateGradients {
         x: &mut [Vec3d],
     ) -> u32 {
         for (row, inverse) in self.inverses.iter_mut().enumerate() {
-            // A fixed row, and one that nothing holds, stays where it is.
-            *inverse = match (fixed[row], matrix.diagonal(row).try_inverse()) {
+            // Directions that nothing holds, as across a link at rest, have no stiffness to divide by.
+            let diagonal = matrix.diagonal(row);
+            let shifted = diagonal + Mat3d::identity() * (1e-8 * diagonal.trace());
+            // A fixed row, and one without any stiffness, stays where it is.
+            *inverse = match (fixed[row], shifted.try_inverse()) {
                 (false, Some(inverse)) => inverse,
                 _ => Mat3d::zeros(),
             };

@@ -1,8 +1,10 @@
 //! Implicit integration: solids, muscle and cloth of any stiffness, at any step, without ever exploding.
 //!
 //! Each substep is the minimum of one energy, inertia and elements together, found by Newton's method, so what comes out
-//! is the answer of the material and not of the number of iterations. It costs a hundred times what a substep of
-//! [`Xpbd`](crate::Xpbd) costs: take it where stiffness must be real, for stiff solids, muscle, and offline.
+//! is the answer of the material and not of the number of iterations. A substep costs about fifty times one of
+//! [`Xpbd`](crate::Xpbd): take it where stiffness must be real, for stiff solids, muscle, and offline. What then is left is
+//! the error of time: a falling cantilever of 12,800 tetrahedra of 200 kPa is within 0.6 mm (RMS over 45 frames) of where
+//! ever smaller steps bring it with four substeps of [`Integrator::Bdf2`] a frame, 2 mm with two and 6 mm with one.
 //!
 //! Honoured: tetrahedra of every [`Law`](crate::element::Law) with viscosity and plastic flow, fibres (by length, not by
 //! speed), links, tethers, hinges, flexes, areas, membranes (without their limits), pins, loads, gravity, damping, drag and
@@ -29,7 +31,7 @@
 //! let mut solver = Implicit::new(&bar, ImplicitOptions::default());
 //! for _ in 0..10 {
 //!     let outcome = solver.step(&bar, &Drive::default(), 1.0 / 60.0, &mut state);
-//!     assert!(outcome.residual < 1e-5);
+//!     assert!(outcome.residual <= 1e-4);
 //! }
 //! assert!(state.positions[8].y < -0.0005);
 //! # Ok::<(), anim_sim::SimError>(())
@@ -81,12 +83,12 @@ pub struct ImplicitOptions {
 }
 
 impl Default for ImplicitOptions {
-    /// One step of implicit Euler, to a hundredth of a millimetre.
+    /// One step of implicit Euler, to a tenth of a millimetre: what Newton's last step leaves is far less than the step.
     fn default() -> Self {
         Self {
             substeps: 1,
             integrator: Integrator::default(),
-            tolerance: 1e-5,
+            tolerance: 1e-4,
             max_iterations: 30,
             direct_limit: 0,
         }
@@ -196,7 +198,9 @@ impl Solver for Implicit {
         }
         self.inertia.store(model, drive, state);
         if is_second_order {
-            self.history.state.clone_from(state);
+            let last = &mut self.history.state;
+            last.positions.copy_from_slice(&state.positions);
+            last.velocities.copy_from_slice(&state.velocities);
         }
         outcome
     }
