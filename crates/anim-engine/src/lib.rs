@@ -103,4 +103,6 @@ mod book {
     struct Skinning;
     #[doc = include_str!("../../../docs/book/09-faces.md")]
     struct Faces;
+    #[doc = include_str!("../../../docs/book/10-springs-and-integrators.md")]
+    struct SpringsAndIntegrators;
 }

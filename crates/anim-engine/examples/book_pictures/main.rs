@@ -15,6 +15,7 @@ mod ik;
 mod rotations;
 mod skeletons;
 mod skinning;
+mod springs;
 #[path = "../common/walkers.rs"]
 mod walkers;
 mod weights;
@@ -51,6 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         weights::pictures,
         skinning::pictures,
         faces::pictures,
+        springs::pictures,
     ];
     for chapter in chapters {
         for (name, image) in chapter()? {
