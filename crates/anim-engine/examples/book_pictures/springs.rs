@@ -8,7 +8,7 @@ use anim_engine::sim::integrate::{
     DVec3, ExplicitEuler, ImplicitEuler, ImplicitMidpoint, Integrator, Motion, RungeKutta4,
     SemiImplicitEuler, System, VelocityVerlet,
 };
-use anim_view::Image;
+use anim_view::{Image, sheet};
 
 use crate::{BLUE, GREEN, GREY, INK, ORANGE, Picture, RED, plot, row};
 
@@ -59,7 +59,7 @@ fn integrators() -> Result<Image, Box<dyn Error>> {
             ("midpoint", energy(make::<ImplicitMidpoint>)?, GREEN),
             ("implicit Euler", energy(make::<ImplicitEuler>)?, GREY),
         ],
-        440,
+        660,
     )?;
     let error = |make: Make| -> Result<Vec<[f32; 2]>, Box<dyn Error>> {
         let mut points = Vec::new();
@@ -88,9 +88,9 @@ fn integrators() -> Result<Image, Box<dyn Error>> {
             ("midpoint", error(make::<ImplicitMidpoint>)?, GREEN),
             ("Runge-Kutta 4", error(make::<RungeKutta4>)?, INK),
         ],
-        440,
+        660,
     )?;
-    Ok(row(&[energies, errors]))
+    Ok(sheet(&[energies, errors], &[], 1))
 }
 
 /// A star at the origin with G·M = 1.
@@ -105,7 +105,7 @@ impl Force for Star {
     }
 }
 
-/// Twelve years on an ellipse of eccentricity ½.
+/// Twenty years on an ellipse of eccentricity ½, in 36 steps each.
 fn orbit() -> Result<Image, Box<dyn Error>> {
     let system = System::new(vec![1.0], DVec3::zeros(), vec![Box::new(Star)])?;
     let path = |make: Make| {
@@ -116,10 +116,10 @@ fn orbit() -> Result<Image, Box<dyn Error>> {
         };
         let mut integrator = make();
         let mut points = Vec::new();
-        for _ in 0..60 * 12 {
+        for _ in 0..36 * 20 {
             let x = motion.positions[0];
             points.push([x.x as f32, x.y as f32]);
-            integrator.step(&system, TAU / 60.0, &mut motion);
+            integrator.step(&system, TAU / 36.0, &mut motion);
         }
         points.retain(|point| point.iter().all(|c| c.abs() < 2.0));
         points
