@@ -14,6 +14,7 @@ mod book;
 mod ci;
 mod floors;
 mod peer_runs;
+mod peer_sheets;
 mod peer_weights;
 mod peers;
 mod source;

@@ -11,8 +11,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::bench::time;
-use crate::peer_weights;
 use crate::workspace::root;
+use crate::{peer_sheets, peer_weights};
 
 /// A script of xtask/peers and the packages that it needs.
 struct Script {
@@ -66,7 +66,7 @@ struct Score {
 pub(crate) fn ask_for_problems(benches: &mut Command, target: &Path) -> Result<(), String> {
     let folder = folder(target);
     fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
-    for problem in [problems(target)]
+    for problem in [problems(target), peer_sheets::problem(target)]
         .into_iter()
         .chain(peer_weights::problems(target))
     {
@@ -80,11 +80,13 @@ pub(crate) fn ask_for_problems(benches: &mut Command, target: &Path) -> Result<(
 
 /// Runs every script on the problems that the benches left below `target` and prints how all did.
 pub(crate) fn run(target: &Path) {
-    let has_weights = peer_weights::run(target);
+    let has_others = [peer_weights::run, peer_sheets::run].map(|run| run(target));
     let problems = problems(target);
     if !problems.exists() {
-        if !has_weights {
-            println!("no peers: only the benches of anim-ik and anim-skin leave problems for them");
+        if !has_others.contains(&true) {
+            println!(
+                "no peers: only the benches of anim-ik, anim-skin and anim-sim leave problems for them"
+            );
         }
         return;
     }

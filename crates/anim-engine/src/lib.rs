@@ -109,4 +109,6 @@ mod book {
     struct ClothAndContact;
     #[doc = include_str!("../../../docs/book/12-solids-hair-muscle.md")]
     struct SolidsHairMuscle;
+    #[doc = include_str!("../../../docs/book/10-springs-and-integrators.md")]
+    struct SpringsAndIntegrators;
 }

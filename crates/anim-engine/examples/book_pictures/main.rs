@@ -16,6 +16,7 @@ mod rotations;
 mod simulation;
 mod skeletons;
 mod skinning;
+mod springs;
 #[path = "../common/walkers.rs"]
 mod walkers;
 mod weights;
@@ -52,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         weights::pictures,
         skinning::pictures,
         faces::pictures,
+        springs::pictures,
         simulation::pictures,
     ];
     for chapter in chapters {
