@@ -13,7 +13,7 @@ use anim_math::Vec3;
 use anim_math::lanes::{Lanes, Simd, load, load_all, store};
 
 use super::batch::{Batch, Pass, gather_all, scatter};
-use super::real::{Real, add, scale, sub};
+use super::real::{Real, add, negate, scale, sub};
 
 /// c₀ to c₃, or `None` for corners without area.
 ///
@@ -65,7 +65,7 @@ pub(crate) fn project<S: Simd>(
         let compliance = compliance * inverse_h2;
         let (mut x, w) = gather_all(simd, positions, &batch.slots);
         let now = curvature(&c, &x);
-        let mut delta = now.map(|l| -l);
+        let mut delta = negate(now);
         let mut stiffness = c0 * c0 * w[0] + c1 * c1 * w[1] + (c2 * c2 * w[2] + c3 * c3 * w[3]);
         if !pass.previous.is_empty() {
             let was = curvature(&c, &gather_all(simd, pass.previous, &batch.slots).0);

@@ -12,7 +12,7 @@ use std::f32::consts::{PI, TAU};
 use anim_math::Vec3;
 
 use super::batch::{Kind, Row};
-use super::real::{Real, add, cross, dot, scale, sub};
+use super::real::{Real, add, cross, dot, negate, scale, sub};
 use crate::element;
 
 /// Of parameters: rest angle, compliance.
@@ -30,21 +30,26 @@ impl Kind<4, 2, 1> for Hinge {
         let (per_length, per_squared) = (length.inverse_or_zero(), squared.inverse_or_zero());
         let sine = dot(cross(normals[0], normals[1]), edge) * per_length;
         let theta = sine.atan2(dot(normals[0], normals[1]));
-        let away = |n: [T; 3]| scale(n, -(length * dot(n, n).inverse_or_zero()));
-        let (g2, g3) = (away(normals[0]), away(normals[1]));
+        let (g2, g3) = (away(normals[0], length), away(normals[1], length));
         // The feet of the far corners divide the edge.
         let (s2, s3) = (
             dot(left, edge) * per_squared,
             dot(right, edge) * per_squared,
         );
         let g1 = add(scale(g2, -s2), scale(g3, -s3));
-        let g0 = add(add(g2, g3), g1).map(|c| -c);
+        let g0 = negate(add(add(g2, g3), g1));
         [Row {
             value: wrap(theta - angle),
             gradient: [g0, g1, g2, g3],
             compliance,
         }]
     }
+}
+
+/// −|e| n / |n|².
+#[inline(always)]
+fn away<T: Real>(normal: [T; 3], length: T) -> [T; 3] {
+    scale(normal, -(length * dot(normal, normal).inverse_or_zero()))
 }
 
 impl element::Hinge {

@@ -8,7 +8,7 @@
 //! Chentanez, Kim, Macklin, "Strain based dynamics", SCA 2014, for strains as constraints.
 
 use super::batch::{Kind, Row};
-use super::real::{Real, add, dot, scale, sub};
+use super::real::{Real, add, dot, negate, scale, sub};
 use crate::element;
 
 /// Of parameters: B by rows, the inverse of the edges in the material; α₀, α₁, α₂.
@@ -103,26 +103,33 @@ impl Kind<3, 6, 2> for Limit {
         let [b00, b01, b10, b11, least, most] = *rest;
         let inverse = [b00, b01, b10, b11];
         let f = gradient(inverse, x);
-        let lines = principal_lines(f);
-        lines.map(|[c, s]| {
-            let image = add(scale(f[0], c), scale(f[1], s));
-            let stretch = dot(image, image).sqrt();
-            let value = stretch - stretch.max(least).min(most);
-            // A stretch within its limits pushes nothing, and is free to change.
-            let active = (value * value).choose(stretch.inverse_or_zero(), value);
-            let unit = scale(image, active);
-            Row {
-                value,
-                gradient: corners(inverse, [scale(unit, c), scale(unit, s)]),
-                compliance: stretch.constant(0.0),
-            }
-        })
+        let [most_along, least_along] = principal_lines(f);
+        [
+            limit(inverse, &f, most_along, [least, most]),
+            limit(inverse, &f, least_along, [least, most]),
+        ]
     }
 
     /// A limit has no viscosity.
     #[inline(always)]
     fn viscosity<T: Real>(_rest: &[T; 6], shared: T) -> T {
         shared.constant(0.0)
+    }
+}
+
+/// The constraint that the material line (c, s) measures within its limits.
+#[inline(always)]
+fn limit<T: Real>(inverse: [T; 4], f: &[[T; 3]; 2], [c, s]: [T; 2], limits: [T; 2]) -> Row<T, 3> {
+    let image = add(scale(f[0], c), scale(f[1], s));
+    let stretch = dot(image, image).sqrt();
+    let value = stretch - stretch.max(limits[0]).min(limits[1]);
+    // A stretch within its limits pushes nothing, and is free to change.
+    let active = (value * value).choose(stretch.inverse_or_zero(), stretch.constant(0.0));
+    let unit = scale(image, active);
+    Row {
+        value,
+        gradient: corners(inverse, [scale(unit, c), scale(unit, s)]),
+        compliance: stretch.constant(0.0),
     }
 }
 
@@ -149,7 +156,7 @@ fn principal_lines<T: Real>(f: [[T; 3]; 2]) -> [[T; 2]; 2] {
 fn corners<T: Real>(inverse: [T; 4], columns: [[T; 3]; 2]) -> [[T; 3]; 3] {
     let g1 = add(scale(columns[0], inverse[0]), scale(columns[1], inverse[1]));
     let g2 = add(scale(columns[0], inverse[2]), scale(columns[1], inverse[3]));
-    [add(g1, g2).map(|c| -c), g1, g2]
+    [negate(add(g1, g2)), g1, g2]
 }
 
 #[cfg(test)]

@@ -136,6 +136,11 @@ pub(crate) fn scale<T: Real>(a: [T; 3], s: T) -> [T; 3] {
 }
 
 #[inline(always)]
+pub(crate) fn negate<T: Real>(a: [T; 3]) -> [T; 3] {
+    [-a[0], -a[1], -a[2]]
+}
+
+#[inline(always)]
 pub(crate) fn dot<T: Real>(a: [T; 3], b: [T; 3]) -> T {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

@@ -14,7 +14,7 @@ use anim_math::Vec3;
 use anim_math::nalgebra::{Matrix3, Vector3};
 
 use super::batch::{Kind, Row};
-use super::real::{Real, add, cross, dot, scale, sub};
+use super::real::{Real, add, cross, dot, negate, scale, sub};
 use crate::element::Material;
 
 /// Of parameters: the upper triangle of B by columns, α₁, α₂, 1 + μ/λ′, damping time.
@@ -80,7 +80,11 @@ impl Kind<4, 10, 2> for Tet {
         let cofactor = [cross(f[1], f[2]), cross(f[2], f[0]), cross(f[0], f[1])];
         let norm = (dot(f[0], f[0]) + dot(f[1], f[1]) + dot(f[2], f[2])).sqrt();
         let per_norm = norm.inverse_or_zero();
-        let unit = f.map(|column| scale(column, per_norm));
+        let unit = [
+            scale(f[0], per_norm),
+            scale(f[1], per_norm),
+            scale(f[2], per_norm),
+        ];
         [
             Row {
                 value: norm,
@@ -111,7 +115,7 @@ fn corners<T: Real>(rest: &[T; 10], columns: &[[T; 3]; 3]) -> [[T; 3]; 4] {
     );
     let g2 = add(scale(columns[1], b11), scale(columns[2], b12));
     let g3 = scale(columns[2], b22);
-    [add(add(g1, g2), g3).map(|c| -c), g1, g2, g3]
+    [negate(add(add(g1, g2), g3)), g1, g2, g3]
 }
 
 #[cfg(test)]

@@ -5,6 +5,17 @@ use anim_math::Vec3;
 use anim_sim::cloth::ClothSpec;
 use anim_sim::{Drive, Model, Solver, State, Xpbd};
 
+/// Nothing acts.
+pub(crate) const STILL: Drive<'static> = Drive {
+    gravity: Vec3::new(0.0, 0.0, 0.0),
+    wind: Vec3::new(0.0, 0.0, 0.0),
+    pins: &[],
+    loads: &[],
+    activations: &[],
+    colliders: &[],
+    previous_colliders: &[],
+};
+
 /// A horizontal square metre of n × n vertices from the origin towards +x and +z, its edge at z = 0 pinned if asked.
 pub(crate) fn sheet(n: u32, is_pinned: bool) -> ClothSpec {
     let at = |i: u32| i as f32 / (n - 1) as f32;
