@@ -10,7 +10,7 @@ use std::hint::black_box;
 use anim_geom::{Collider, Shape};
 use anim_math::{Affine, Vec3};
 use anim_sim::cloth::{self, ClothSpec};
-use anim_sim::{Drive, Solver, State, Xpbd};
+use anim_sim::{Drive, SelfContact, Solver, State, Xpbd};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// n × n vertices, each cell cut along the same diagonal.
@@ -124,6 +124,13 @@ fn xpbd_cloth(criterion: &mut Criterion) {
         &drive,
         2,
     );
+
+    let keeping_off = ClothSpec {
+        self_contact: Some(SelfContact::default()),
+        ..sheet(100)
+    };
+    let name = "anim-sim/self_contact";
+    frame(criterion, name, "100x100", &keeping_off, &drive, 1);
 
     let mut ball = Collider::new(
         Shape::Sphere { radius: 0.3 },
