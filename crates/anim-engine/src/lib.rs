@@ -105,10 +105,10 @@ mod book {
     struct Skinning;
     #[doc = include_str!("../../../docs/book/09-faces.md")]
     struct Faces;
+    #[doc = include_str!("../../../docs/book/10-springs-and-integrators.md")]
+    struct SpringsAndIntegrators;
     #[doc = include_str!("../../../docs/book/11-cloth-and-contact.md")]
     struct ClothAndContact;
     #[doc = include_str!("../../../docs/book/12-solids-hair-muscle.md")]
     struct SolidsHairMuscle;
-    #[doc = include_str!("../../../docs/book/10-springs-and-integrators.md")]
-    struct SpringsAndIntegrators;
 }

@@ -7,11 +7,13 @@
 
 use std::hint::black_box;
 
+use anim_geom::tet::{Split, lattice};
 use anim_geom::{Collider, Shape};
 use anim_math::{Affine, Vec3};
 use anim_sim::cloth::{self, Bending, ClothSpec, Weave};
-use anim_sim::element::{Material, Tet};
-use anim_sim::{Drive, Model, ModelSpec, Solver, State, Xpbd};
+use anim_sim::element::Material;
+use anim_sim::soft::{self, SoftSpec};
+use anim_sim::{Drive, Model, SelfContact, Solver, State, Xpbd};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// n × n vertices, each cell cut along the same diagonal.
@@ -66,60 +68,21 @@ fn frame(
     });
 }
 
-/// Solid cells of six tetrahedra each, a cantilever of a metre.
+/// A cantilever of a metre, held at one end.
 fn beam(cells: [u32; 3]) -> Model {
-    let [nx, ny, nz] = cells;
-    let name = |x: u32, y: u32, z: u32| (x * (ny + 1) + y) * (nz + 1) + z;
-    let count = (nx + 1) * (ny + 1) * (nz + 1);
-    let size = 1.0 / nx as f32;
-    let place = |v: u32| {
-        let (x, y, z) = (
-            v / ((ny + 1) * (nz + 1)),
-            v / (nz + 1) % (ny + 1),
-            v % (nz + 1),
-        );
-        Vec3::new(x as f32, y as f32, z as f32) * size
-    };
-    let positions: Vec<Vec3> = (0..count).map(place).collect();
-    let mut tets = Vec::new();
-    for cell in 0..nx * ny * nz {
-        let (x, y, z) = (cell / (ny * nz), cell / nz % ny, cell % nz);
-        for order in [
-            [0, 1, 2],
-            [1, 2, 0],
-            [2, 0, 1],
-            [0, 2, 1],
-            [2, 1, 0],
-            [1, 0, 2],
-        ] {
-            let mut corner = [x, y, z];
-            let mut vertices = [name(x, y, z); 4];
-            for (k, axis) in order.into_iter().enumerate() {
-                corner[axis] += 1;
-                vertices[k + 1] = name(corner[0], corner[1], corner[2]);
-            }
-            if order == [0, 2, 1] || order == [2, 1, 0] || order == [1, 0, 2] {
-                vertices.swap(2, 3);
-            }
-            tets.push(Tet {
-                vertices,
-                material: 0,
-            });
-        }
-    }
-    Model::new(ModelSpec {
-        inverse_masses: positions
-            .iter()
-            .map(|x| if x.x == 0.0 { 0.0 } else { count as f32 / 40.0 })
+    let mesh = lattice(cells, Vec3::new(1.0, 0.2, 0.2), Split::Five);
+    let ends = 0..mesh.positions.len() as u32;
+    soft::build(&SoftSpec {
+        pinned: ends
+            .filter(|v| mesh.positions[*v as usize].x == 0.0)
             .collect(),
-        positions,
-        tets,
-        materials: vec![Material {
+        mesh,
+        material: Material {
             young: 2e5,
             poisson: 0.4,
             ..Material::default()
-        }],
-        ..ModelSpec::default()
+        },
+        ..SoftSpec::default()
     })
     .expect("a valid beam")
 }
@@ -169,6 +132,12 @@ fn xpbd_cloth(criterion: &mut Criterion) {
     };
     run("xpbd_membranes", "100x100", &build(&woven), 20, 1);
     run("xpbd_solid", "40x8x8", &beam([40, 8, 8]), 20, 1);
+
+    let keeping_off = ClothSpec {
+        self_contact: Some(SelfContact::default()),
+        ..sheet(100)
+    };
+    run("self_contact", "100x100", &build(&keeping_off), 20, 1);
 
     let mut ball = Collider::new(
         Shape::Sphere { radius: 0.3 },

@@ -50,10 +50,7 @@ impl Contact {
         self.keeper.round.fill(0);
         self.keeper.carry.fill(None);
         self.keeper.is_stopped.fill(false);
-        if self.keeper.is_overrun {
-            self.is_suspect = true;
-            self.stop_all();
-        }
+        let mut is_halted = false;
         let mut seen = 0;
         for round in 1..=MAX_ROUNDS {
             if round == MAX_ROUNDS {
@@ -61,7 +58,14 @@ impl Contact {
                 seen = 0;
             }
             let draws = self.keeper.draws;
-            let count = self.near_count(h, true);
+            let mut count = self.near_count(h, round);
+            if self.keeper.is_overrun && !is_halted {
+                // The list is not complete: only what stands still is safe.
+                is_halted = true;
+                self.is_suspect = true;
+                self.stop_all();
+                count = self.near_count(h, round);
+            }
             if self.keeper.draws != draws {
                 // Lines that were drawn anew list other pairs.
                 seen = 0;

@@ -222,7 +222,7 @@ impl Contact {
         self.remaining = moment.remaining;
         self.take(positions, predicted, colliders);
         self.slack = self.slack.min(2.0 * self.least_slack());
-        let count = self.near_count(moment.h, false);
+        let count = self.near_count(moment.h, 0);
         self.push_first(count, moment.h, predicted);
         self.untangle(moment.h, predicted);
         positions.copy_from_slice(&self.points[..positions.len()]);
@@ -305,16 +305,18 @@ impl Contact {
     }
 
     /// How many of the pairs can be near each other now; draws the lines anew if they no longer say.
-    fn near_count(&mut self, h: f32, is_final: bool) -> usize {
+    ///
+    /// * `round`: of cutting; 0 before.
+    fn near_count(&mut self, h: f32, round: u32) -> usize {
         let mut deviation = self.deviation();
         if deviation > self.slack || self.line_time > self.horizon {
             self.slack = (1.5 * self.slack).min(2.0 * self.least_slack());
-            if !is_final {
+            if round == 0 {
                 self.aim_on(h);
                 deviation = self.deviation();
             }
-            if is_final || deviation > self.slack {
-                self.aim_here(h, is_final);
+            if round > 0 || deviation > self.slack {
+                self.aim_here(h, round > 1);
                 deviation = self.deviation();
             }
         }
@@ -350,7 +352,7 @@ impl Contact {
     }
 
     /// Draws lines that are this substep's motion, and serve no longer; if asked, with slack for whatever part of it is cut.
-    fn aim_here(&mut self, h: f32, is_final: bool) {
+    fn aim_here(&mut self, h: f32, is_wide: bool) {
         let rows = self
             .line_velocity
             .iter_mut()
@@ -359,7 +361,7 @@ impl Contact {
         for ((velocity, start), point) in rows {
             *velocity = rate(start, point, h);
         }
-        if is_final {
+        if is_wide {
             let mut reach = [0.0f32; 3];
             for (start, point) in self.start.iter().zip(&self.points) {
                 for axis in 0..3 {

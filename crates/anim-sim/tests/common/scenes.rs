@@ -310,8 +310,10 @@ pub(crate) fn judge(
     let model = &scene.model;
     let mut state = State::new(model);
     let (pins, mut previous) = (scene.world)(0);
-    for (v, place) in pins {
-        state.positions[v as usize] = place;
+    // The first frame moves the scene as a whole at most.
+    if let Some((v, place)) = pins.first() {
+        let shift = place - state.positions[*v as usize];
+        state.positions.iter_mut().for_each(|p| *p += shift);
     }
     let mut solver = Xpbd::new(model, scene.substeps);
     let mut verdict = Verdict {
