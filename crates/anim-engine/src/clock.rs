@@ -6,6 +6,7 @@ pub(crate) struct FixedClock {
     step: f64,
     max_steps: u32,
     rest: f64,
+    dropped: f64,
 }
 
 /// Steps may be due this fraction of a step early: sums of rounded frame times are never exact.
@@ -18,6 +19,7 @@ impl FixedClock {
             step: f64::from(step),
             max_steps,
             rest: 0.0,
+            dropped: 0.0,
         }
     }
 
@@ -30,11 +32,17 @@ impl FixedClock {
         };
         let due = (self.rest / self.step + EARLY).floor();
         if due > f64::from(self.max_steps) {
+            self.dropped += self.rest - f64::from(self.max_steps) * self.step;
             self.rest = 0.0;
             return self.max_steps;
         }
         self.rest = (self.rest - due * self.step).max(0.0);
         due as u32
+    }
+
+    /// Seconds that were not simulated, all stalls together.
+    pub(crate) fn dropped(&self) -> f64 {
+        self.dropped
     }
 
     /// Seconds a step.
@@ -62,6 +70,7 @@ mod tests {
         let mut clock = FixedClock::new(1.0 / 120.0, 8);
         assert_eq!(clock.advance(10.0), 8);
         assert_eq!(clock.advance(1.0 / 60.0), 2);
+        assert!((clock.dropped() - (10.0 - 8.0 / 120.0)).abs() < 1e-6);
     }
 
     #[test]

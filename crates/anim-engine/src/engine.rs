@@ -326,6 +326,11 @@ impl Engine {
         self.timings
     }
 
+    /// Seconds that simulation left out so far, because frames took longer than [`Config::max_steps`] allow.
+    pub fn dropped_time(&self) -> f64 {
+        self.clock.dropped()
+    }
+
     /// Actors that produced NaN or infinity, were put back to their last finite state and stopped.
     pub fn quarantined(&self) -> impl Iterator<Item = ActorId> {
         self.actors()
