@@ -61,6 +61,9 @@ impl Contact {
 
     /// The pairs of features that two triangles answer for.
     fn list_triangles(&mut self, pair: [u32; 2], margin: f32) {
+        if self.surface.are_in_one_patch(pair) {
+            return;
+        }
         let [a, b] = pair.map(|t| self.surface.triangles[t as usize]);
         let is_common = |v: &&u32| b.contains(v);
         let mut common = a.iter().filter(is_common).peekable();

@@ -57,8 +57,9 @@ pub(crate) struct Contact {
     horizon: f32,
     /// Where everything was at the beginning of the step.
     step_start: Vec<[f32; 4]>,
-    /// P by slot, of the step before.
+    /// P by slot, of the step before, and of the next if it changes as it did last.
     mean_velocity: Vec<[f32; 4]>,
+    next_velocity: Vec<[f32; 4]>,
     /// Length of the step, s.
     step: f32,
     /// From the beginning of the lines to the end of the substep, s.
@@ -140,6 +141,7 @@ impl Contact {
             horizon: 0.0,
             step_start: Vec::new(),
             mean_velocity: Vec::new(),
+            next_velocity: Vec::new(),
             step: 0.0,
             line_time: 0.0,
             remaining: 0.0,
@@ -189,11 +191,12 @@ impl Contact {
         }
         // What constraints make of the particles' own speeds shows in how they have moved, not in how they shake.
         if self.left != state {
+            self.next_velocity.clear();
+            self.next_velocity.extend_from_slice(velocities);
             self.mean_velocity.clear();
-            self.mean_velocity.extend_from_slice(velocities);
         }
         self.line_velocity.clear();
-        let rows = positions.iter().zip(velocities).zip(&self.mean_velocity);
+        let rows = positions.iter().zip(velocities).zip(&self.next_velocity);
         let expected = rows.map(|((p, v), mean)| if p[3] == 0.0 { *v } else { *mean });
         self.line_velocity.extend(expected);
         // Wherever the colliders go, the lines of their points lead there at an even speed.
@@ -221,7 +224,7 @@ impl Contact {
         self.line_time += moment.h;
         self.remaining = moment.remaining;
         self.take(positions, predicted, colliders);
-        self.slack = self.slack.min(2.0 * self.least_slack());
+        self.slack = self.slack.min(self.most_slack());
         let count = self.near_count(moment.h, 0);
         self.push_first(count, moment.h, predicted);
         self.untangle(moment.h, predicted);
@@ -248,14 +251,23 @@ impl Contact {
 
     /// Ends a step; answers how many particles were cut and how many had no way out.
     pub(crate) fn end(&mut self, state: &[Vec3]) -> [u32; 2] {
-        self.mean_velocity.clear();
-        let rows = self
-            .step_start
-            .iter()
-            .zip(&self.start)
-            .take(self.tangled.len());
-        self.mean_velocity
+        let count = self.tangled.len();
+        let rows = self.step_start.iter().zip(&self.start).take(count);
+        let is_known = self.mean_velocity.len() == count;
+        self.next_velocity.clear();
+        self.next_velocity
             .extend(rows.map(|(from, to)| rate(from, to, self.step)));
+        if is_known {
+            let rows = self.next_velocity.iter_mut().zip(&mut self.mean_velocity);
+            for (next, mean) in rows {
+                let last = std::mem::replace(mean, *next);
+                for axis in 0..3 {
+                    next[axis] += mean[axis] - last[axis];
+                }
+            }
+        } else {
+            self.mean_velocity.clone_from(&self.next_velocity);
+        }
         self.left.clear();
         self.left.extend_from_slice(state);
         self.is_suspect |= self.pinched.contains(&true) || !self.crossings.is_empty();
@@ -271,6 +283,12 @@ impl Contact {
     /// Small against both the thickness and the triangles, so that neighbours need no looking at.
     fn least_slack(&self) -> f32 {
         0.25 * self.thickness.min(0.4 * self.surface.edge_length)
+    }
+
+    /// Beyond this, neighbours would have to be looked at for nothing: a triangle is about 0.6 of its edges high.
+    fn most_slack(&self) -> f32 {
+        let room = 0.5 * (0.58 * self.surface.edge_length - self.thickness);
+        room.clamp(self.least_slack(), 2.0 * self.least_slack())
     }
 
     fn vertex_count(&self) -> usize {
@@ -310,7 +328,7 @@ impl Contact {
     fn near_count(&mut self, h: f32, round: u32) -> usize {
         let mut deviation = self.deviation();
         if deviation > self.slack || self.line_time > self.horizon {
-            self.slack = (1.5 * self.slack).min(2.0 * self.least_slack());
+            self.slack = (1.5 * self.slack).min(self.most_slack());
             if round == 0 {
                 self.aim_on(h);
                 deviation = self.deviation();
@@ -343,7 +361,7 @@ impl Contact {
             } else if age > 0.2 * self.step {
                 *velocity = rate(&self.step_start[slot], start, age);
             } else {
-                *velocity = self.mean_velocity[slot];
+                *velocity = self.next_velocity[slot];
             }
         }
         self.draw_lines(h + self.remaining);

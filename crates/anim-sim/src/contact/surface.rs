@@ -26,6 +26,15 @@ pub(super) struct Surface {
     is_fan: Vec<bool>,
     /// By slot: its triangles lie open throughout the expected motion.
     pub(super) is_open: Vec<bool>,
+    /// Of each triangle: it and all triangles up to two vertices away face one way throughout the expected motion.
+    is_smooth: Vec<bool>,
+    /// Vertices of the triangles around each triangle, its own among them: those of triangle t are
+    /// `reached[reach_first[t]..reach_first[t + 1]]`.
+    reach_first: Vec<u32>,
+    reached: Vec<u32>,
+    /// By slot: which way its triangles face, and the chord from there to the farthest view in which all of them still do so
+    /// throughout the motion; negative where there is none.
+    views: Vec<(Vec3, f32)>,
     areas: Vec<Areas>,
     /// Mean length of the edges at rest, m.
     pub(super) edge_length: f32,
@@ -39,8 +48,13 @@ pub(super) struct Surface {
 struct Areas {
     /// Twice its area times its normal, a quadratic function of time.
     bernstein: [Vec3; 3],
-    /// Its length at the start.
+    /// Their directions.
+    directions: [Vec3; 3],
+    /// Length of the first and of the longest.
     size: f32,
+    most: f32,
+    /// What straying corners may take, as part of the shortest.
+    need: f32,
     /// By how much it may change if the corners stray from their lines, m².
     stray: f32,
 }
@@ -105,8 +119,32 @@ impl Surface {
         for (is_fan, borders) in is_fan.iter_mut().zip(&borders) {
             *is_fan &= *borders == 0 || *borders == 2;
         }
+        let mut reach_first = vec![0u32];
+        let mut reached = Vec::new();
+        for triangle in &triangles {
+            let begin = reached.len();
+            for v in triangle.map(|v| v as usize) {
+                for near in &around[first[v] as usize..first[v + 1] as usize] {
+                    reached.extend(triangles[*near as usize]);
+                }
+            }
+            reached[begin..].sort_unstable();
+            let mut kept = begin;
+            for index in begin..reached.len() {
+                if index == begin || reached[index] != reached[kept - 1] {
+                    reached[kept] = reached[index];
+                    kept += 1;
+                }
+            }
+            reached.truncate(kept);
+            reach_first.push(kept as u32);
+        }
         Some(Self {
             areas: vec![Areas::default(); triangles.len()],
+            is_smooth: vec![false; triangles.len()],
+            views: vec![(Vec3::zeros(), -1.0); rest.len()],
+            reach_first,
+            reached,
             is_open: vec![false; rest.len()],
             positions: [rest.clone(), rest.clone()],
             found: Vec::new(),
@@ -216,16 +254,82 @@ impl Surface {
             };
             let ((u0, v0), (u1, v1)) = (sides(from), sides(to));
             let long = (u0.norm() + v0.norm()).max(u1.norm() + v1.norm());
-            let normal = u0.cross(&v0);
+            // Each side changes by what both of its ends stray.
+            let stray = 2.0 * slack * long + 4.0 * slack * slack;
+            let bernstein = [
+                u0.cross(&v0),
+                (u0.cross(&v1) + u1.cross(&v0)) * 0.5,
+                u1.cross(&v1),
+            ];
+            let sizes = bernstein.map(|area| area.norm());
+            let [a, b, c] = sizes;
+            let shortest = a.min(b).min(c).max(f32::MIN_POSITIVE);
             *areas = Areas {
-                size: normal.norm(),
-                bernstein: [normal, (u0.cross(&v1) + u1.cross(&v0)) * 0.5, u1.cross(&v1)],
-                // Each side changes by what both of its ends stray.
-                stray: 2.0 * slack * long + 4.0 * slack * slack,
+                directions: [0, 1, 2]
+                    .map(|k: usize| bernstein[k] / sizes[k].max(f32::MIN_POSITIVE)),
+                size: a,
+                most: a.max(b).max(c),
+                need: stray / shortest,
+                bernstein,
+                stray,
             };
         }
         for vertex in 0..self.rest.len() {
             self.is_open[vertex] = self.is_fan[vertex] && self.is_open_fan(vertex as u32);
+            self.views[vertex] = if self.is_open[vertex] {
+                self.view(vertex as u32)
+            } else {
+                (Vec3::zeros(), -1.0)
+            };
+        }
+        for triangle in 0..self.triangles.len() {
+            let (view, _) = self.views[self.triangles[triangle][0] as usize];
+            let is_near = |v: &u32| {
+                let (other, room) = self.views[*v as usize];
+                room > 0.0 && (other - view).norm_squared() < room * room
+            };
+            self.is_smooth[triangle] = self.reached_from(triangle).iter().all(is_near);
+        }
+    }
+
+    /// The mean direction in which the triangles around a vertex face, and how far from it others may look at them.
+    ///
+    /// Seen at the angle θ an area counts cos θ of its size, more than a half, and more than what straying corners take. The
+    /// chord 2 sin θ/2 between unit vectors obeys the triangle inequality.
+    fn view(&self, vertex: u32) -> (Vec3, f32) {
+        let fan = self.around(vertex).iter().map(|t| &self.areas[*t as usize]);
+        let sum = fan
+            .clone()
+            .fold(Vec3::zeros(), |sum, areas| sum + areas.bernstein[0]);
+        let view = sum.try_normalize(0.0).unwrap_or_default();
+        let (mut farthest, mut least_cosine) = (0.0f32, 0.5f32);
+        for areas in fan {
+            least_cosine = least_cosine.max(areas.need);
+            for direction in &areas.directions {
+                farthest = farthest.max((direction - view).norm_squared());
+            }
+        }
+        let chord = (2.0 * (1.0 - least_cosine)).max(0.0).sqrt();
+        (view, chord - farthest.sqrt())
+    }
+
+    fn reached_from(&self, triangle: usize) -> &[u32] {
+        let range = self.reach_first[triangle] as usize..self.reach_first[triangle + 1] as usize;
+        &self.reached[range]
+    }
+
+    /// True if two triangles lie in one patch that faces one way throughout the motion: seen from there it is a map without
+    /// folds, too small to wind around, so that they cannot meet. Needs [`find_open`](Self::find_open).
+    #[inline]
+    pub(super) fn are_in_one_patch(&self, [a, b]: [u32; 2]) -> bool {
+        let (a, b) = match self.is_smooth[a as usize] {
+            true => (a, b),
+            false => (b, a),
+        };
+        self.is_smooth[a as usize] && {
+            let reached = self.reached_from(a as usize);
+            let corners = self.triangles[b as usize];
+            reached.iter().any(|v| corners.contains(v))
         }
     }
 
@@ -244,9 +348,8 @@ impl Surface {
                 .iter()
                 .map(|a| a.dot(&view))
                 .fold(f32::INFINITY, f32::min);
-            let most = areas.bernstein.iter().map(Vec3::norm).fold(0.0, f32::max);
             // Within 60 degrees of the view, angles do not grow so much that the fan could wind around twice.
-            least > areas.stray && least > 0.5 * most
+            least > areas.stray && least > 0.5 * areas.most
         })
     }
 
