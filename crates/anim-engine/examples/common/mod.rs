@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use anim_engine::Actor;
-use anim_engine::geom::{Collider, Shape};
+use anim_engine::geom::{Collider, Shape, normals};
 use anim_engine::math::{Affine, Transform, Vec3, quat};
 use anim_engine::skin::{SkinnedMesh, VertexBlocks};
 use anim_view::{Camera, Canvas, Image, Style};
@@ -118,6 +118,46 @@ pub(crate) fn draw_surface(
         ..Style::default()
     };
     canvas.mesh(camera, &positions, &normals, mesh.triangles(), &style);
+}
+
+/// Draws triangles that are in the world as they are, from both sides and as smooth as they can be.
+pub(crate) fn draw_triangles(
+    canvas: &mut Canvas,
+    camera: &Camera,
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    color: [f32; 3],
+) {
+    let mut smooth = vec![Vec3::y(); positions.len()];
+    normals::smooth(positions, triangles, &mut smooth);
+    let style = Style {
+        color,
+        two_sided: true,
+        ..Style::default()
+    };
+    canvas.mesh(camera, positions, &smooth, triangles, &style);
+}
+
+/// How far the edges of a sheet are stretched: length / rest − 1 where that is positive, on average and at most.
+pub(crate) fn edge_stretch(rest: &[Vec3], now: &[Vec3], triangles: &[[u32; 3]]) -> [f32; 2] {
+    let stretches = triangles.iter().flat_map(|[a, b, c]| {
+        [[a, b], [b, c], [c, a]].map(|[from, to]| {
+            let [from, to] = [*from as usize, *to as usize];
+            let length = |positions: &[Vec3]| (positions[to] - positions[from]).norm();
+            (length(now) / length(rest) - 1.0).max(0.0)
+        })
+    });
+    let (sum, worst) = stretches.fold((0.0_f32, 0.0_f32), |(sum, worst), stretch| {
+        (sum + stretch, worst.max(stretch))
+    });
+    [sum / (3 * triangles.len()).max(1) as f32, worst]
+}
+
+/// The lowest and the highest corner of the box around points.
+pub(crate) fn bounds<'a>(points: impl IntoIterator<Item = &'a Vec3>) -> (Vec3, Vec3) {
+    let empty = (Vec3::repeat(f32::MAX), Vec3::repeat(f32::MIN));
+    let grow = |(low, high): (Vec3, Vec3), point: &Vec3| (low.inf(point), high.sup(point));
+    points.into_iter().fold(empty, grow)
 }
 
 /// A file that is not ours to ship: in the folder that `ANIM_DATA` names, or beside the project; `None`, said aloud, if it
