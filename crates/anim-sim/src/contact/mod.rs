@@ -57,9 +57,8 @@ pub(crate) struct Contact {
     horizon: f32,
     /// Where everything was at the beginning of the step.
     step_start: Vec<[f32; 4]>,
-    /// P by slot, of the step before, and of the next if it changes as it did last.
+    /// P by slot, of the step before.
     mean_velocity: Vec<[f32; 4]>,
-    next_velocity: Vec<[f32; 4]>,
     /// Length of the step, s.
     step: f32,
     /// From the beginning of the lines to the end of the substep, s.
@@ -141,7 +140,6 @@ impl Contact {
             horizon: 0.0,
             step_start: Vec::new(),
             mean_velocity: Vec::new(),
-            next_velocity: Vec::new(),
             step: 0.0,
             line_time: 0.0,
             remaining: 0.0,
@@ -191,12 +189,11 @@ impl Contact {
         }
         // What constraints make of the particles' own speeds shows in how they have moved, not in how they shake.
         if self.left != state {
-            self.next_velocity.clear();
-            self.next_velocity.extend_from_slice(velocities);
             self.mean_velocity.clear();
+            self.mean_velocity.extend_from_slice(velocities);
         }
         self.line_velocity.clear();
-        let rows = positions.iter().zip(velocities).zip(&self.next_velocity);
+        let rows = positions.iter().zip(velocities).zip(&self.mean_velocity);
         let expected = rows.map(|((p, v), mean)| if p[3] == 0.0 { *v } else { *mean });
         self.line_velocity.extend(expected);
         // Wherever the colliders go, the lines of their points lead there at an even speed.
@@ -251,23 +248,14 @@ impl Contact {
 
     /// Ends a step; answers how many particles were cut and how many had no way out.
     pub(crate) fn end(&mut self, state: &[Vec3]) -> [u32; 2] {
-        let count = self.tangled.len();
-        let rows = self.step_start.iter().zip(&self.start).take(count);
-        let is_known = self.mean_velocity.len() == count;
-        self.next_velocity.clear();
-        self.next_velocity
+        self.mean_velocity.clear();
+        let rows = self
+            .step_start
+            .iter()
+            .zip(&self.start)
+            .take(self.tangled.len());
+        self.mean_velocity
             .extend(rows.map(|(from, to)| rate(from, to, self.step)));
-        if is_known {
-            let rows = self.next_velocity.iter_mut().zip(&mut self.mean_velocity);
-            for (next, mean) in rows {
-                let last = std::mem::replace(mean, *next);
-                for axis in 0..3 {
-                    next[axis] += mean[axis] - last[axis];
-                }
-            }
-        } else {
-            self.mean_velocity.clone_from(&self.next_velocity);
-        }
         self.left.clear();
         self.left.extend_from_slice(state);
         self.is_suspect |= self.pinched.contains(&true) || !self.crossings.is_empty();
@@ -361,7 +349,7 @@ impl Contact {
             } else if age > 0.2 * self.step {
                 *velocity = rate(&self.step_start[slot], start, age);
             } else {
-                *velocity = self.next_velocity[slot];
+                *velocity = self.mean_velocity[slot];
             }
         }
         self.draw_lines(h + self.remaining);
