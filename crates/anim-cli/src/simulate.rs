@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use anim_asset::alembic::{self, AbcFrame, AbcObject, AbcScene, AbcShape};
 use anim_asset::obj::{self, ObjObject};
 use anim_engine::geom::Vertices;
 use anim_engine::geom::intersect::self_intersections;
@@ -39,7 +40,7 @@ pub(crate) struct Args {
     /// No progress bar, no table.
     #[arg(long)]
     quiet: bool,
-    /// Write the frames: .glb, .gltf or .pack as one character, .obj as one file a frame.
+    /// Write the frames: .glb, .gltf or .pack as one character, .abc as moving meshes, .obj as one file a frame.
     #[arg(long)]
     out: Option<PathBuf>,
     /// Write a contact sheet.
@@ -66,15 +67,19 @@ struct Row {
 enum Writer {
     Nothing,
     Character(Baker),
+    Alembic(AbcScene),
     Sequence,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let is_sequence = |path: &Path| {
+    let has = |path: &Path, extension: &str| {
         path.extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("obj"))
+            .is_some_and(|e| e.eq_ignore_ascii_case(extension))
     };
-    if let Some(path) = args.out.as_deref().filter(|path| !is_sequence(path)) {
+    if let Some(path) = &args.out
+        && !has(path, "obj")
+        && !has(path, "abc")
+    {
         output::character_format(path)?;
     }
     args.sheet
@@ -94,7 +99,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         .transpose()?;
     let mut writer = match &args.out {
         None => Writer::Nothing,
-        Some(path) if is_sequence(path) => Writer::Sequence,
+        Some(path) if has(path, "obj") => Writer::Sequence,
+        Some(path) if has(path, "abc") => Writer::Alembic(AbcScene {
+            step: 1.0 / f64::from(fps),
+            ..AbcScene::default()
+        }),
         Some(_) => Writer::Character(Baker::new(fps, std::mem::take(&mut show.documents))),
     };
     let look = Look {
@@ -146,6 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         rows.push(measure(&show.scene, milliseconds));
         match (&mut writer, &args.out) {
             (Writer::Character(baker), _) => baker.take(&show.scene),
+            (Writer::Alembic(scene), _) => take(&show.scene, scene),
             (Writer::Sequence, Some(path)) => {
                 let path = numbered(path, frame);
                 output::file(&path, obj::write(&objects(&show.scene)).as_bytes())?;
@@ -159,9 +169,19 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         progress.advance();
     }
     progress.finish();
-    if let (Writer::Character(baker), Some(path)) = (writer, &args.out) {
-        baker.write(&show.scene, path)?;
-        written.push(path.display().to_string());
+    match (writer, &args.out) {
+        (Writer::Character(baker), Some(path)) => {
+            baker.write(&show.scene, path)?;
+            written.push(path.display().to_string());
+        }
+        (Writer::Alembic(scene), Some(path)) => {
+            let bytes = alembic::write(&scene).map_err(|error| {
+                Failure::new(path.display().to_string(), error.location, error.message)
+            })?;
+            output::file(path, &bytes)?;
+            written.push(path.display().to_string());
+        }
+        _ => {}
     }
     if let (Some(sheet), Some(path)) = (sheet, &args.sheet) {
         output::file(path, &sheet.picture().to_png())?;
@@ -315,6 +335,38 @@ fn table(rows: &[Row], recalled: u32, stopped: usize, hash: &str, written: &[Str
         [] => {}
     }
     text
+}
+
+/// Appends the frame that the scene shows.
+fn take(scene: &Scene, all: &mut AbcScene) {
+    for (index, object) in objects(scene).into_iter().enumerate() {
+        let is_mesh = !object.triangles.is_empty();
+        if index == all.objects.len() {
+            let shape = match is_mesh {
+                true => AbcShape::Mesh {
+                    faces: object.triangles.iter().map(|t| t.to_vec()).collect(),
+                },
+                false => AbcShape::Curves {
+                    counts: vec![2; object.lines.len()],
+                    widths: Vec::new(),
+                },
+            };
+            all.objects.push(AbcObject {
+                name: object.name.replace('/', "_"),
+                shape,
+                ..AbcObject::default()
+            });
+        }
+        let ends = object.lines.iter().flatten();
+        all.objects[index].frames.push(AbcFrame {
+            positions: match is_mesh {
+                true => object.positions,
+                false => ends.map(|v| object.positions[*v as usize]).collect(),
+            },
+            normals: object.normals,
+            ..AbcFrame::default()
+        });
+    }
 }
 
 /// Everything that has a surface, world space.

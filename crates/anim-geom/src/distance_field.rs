@@ -2,7 +2,7 @@
 //!
 //! Worth it for bodies that many particles touch in every substep. Distances are exact at the nodes and trilinear between
 //! them, so that edges and corners are rounded at the scale of a cell and walls thinner than two cells may be lost; where
-//! they matter use a [`MeshBvh`](crate::MeshBvh). A node takes 4 bytes.
+//! they matter use a [`MeshBvh`]. A node takes 4 bytes.
 //!
 //! ```
 //! use anim_geom::{DistanceField, primitives};

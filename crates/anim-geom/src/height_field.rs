@@ -1,6 +1,6 @@
 //! Ground as heights over a grid: contacts and rays as exact as those of its triangles, at 5 bytes a sample.
 //!
-//! The surface is that of [`primitives::grid`](crate::primitives::grid) with its vertices raised: two triangles a cell,
+//! The surface is that of [`primitives::grid`] with its vertices raised: two triangles a cell,
 //! diagonals alternating. Boxes over 2, 4, 8 … cells are kept, so that a search looks at a few cells only and never
 //! misses one. Below the surface is inside, at any depth; beside its border there is nothing.
 //!

@@ -93,6 +93,16 @@ fn frames_are_written_as_a_character_and_as_a_sequence() {
     let check = anim(["check", glb.to_str().expect("UTF-8"), "--json"]).json();
     assert_eq!(check["errors"], 0, "{check}");
 
+    let alembic = scratch("simulate_out.abc");
+    simulate(
+        &scene,
+        &["--quiet", "--out", alembic.to_str().expect("UTF-8")],
+    );
+    let bytes = std::fs::read(&alembic).expect("a file");
+    assert!(bytes.starts_with(b"Ogawa"));
+    // 30 frames of 121 vertices and of 8 pieces, and little else.
+    assert!(bytes.len() > 30 * (121 + 16) * 12, "{}", bytes.len());
+
     let sequence = scratch("simulate_out.obj");
     let sequence = sequence.to_str().expect("UTF-8");
     let report = simulate(&scene, &["--json", "--out", sequence, "--frames", "3"]).json();

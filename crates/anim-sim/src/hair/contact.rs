@@ -100,6 +100,8 @@ pub(super) struct Contact {
     way: Vec3,
     /// The part of its way that gives no speed, m.
     shift: Vec3,
+    /// How far the collider itself carries the place along the normal, m.
+    carried: f32,
     /// N/m.
     stiffness: f32,
     friction: f32,
@@ -143,8 +145,12 @@ pub(super) fn finish(scene: &Scene<'_>, lane8: &mut Lane8) -> u32 {
             .normal
             .dot(&(contact.way - way(scene, lane8, &contact)));
         pinched += u32::from(contact.mode != Mode::Open && missed > PINCHED);
+        // A push that a stiff strand took only in part gave speed only for that part.
+        let outward = way(scene, lane8, &contact).dot(&contact.normal) - contact.carried;
+        let push = contact.shift.dot(&contact.normal);
+        let shift = contact.normal * outward.clamp(0.0, push.max(0.0));
         let velocity = &mut lane8.next[contact.vertex].velocity;
-        for (lanes, shift) in velocity.iter_mut().zip(contact.shift.iter()) {
+        for (lanes, shift) in velocity.iter_mut().zip(shift.iter()) {
             lanes[contact.lane] -= shift / scene.h;
         }
     }
@@ -345,6 +351,7 @@ impl Search<'_> {
             axis: flat.try_normalize(1e-3 * along.norm()).unwrap_or_default(),
             way: stick + normal * out,
             shift: stop.shift,
+            carried: stick.dot(&normal),
             stiffness: GRIP * self.group.segments[vertex].mass[lane]
                 / (self.scene.h * self.scene.h),
             friction: self.friction,

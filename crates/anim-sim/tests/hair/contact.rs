@@ -270,3 +270,56 @@ fn crowded_hair_spreads() {
     let (flat, full) = (width(0.0), width(2.0));
     assert!(full > 1.05 * flat, "{full} {flat}");
 }
+
+/// Ground that rises under a hanging strand folds it up, and then rests.
+#[test]
+fn a_strand_that_is_pressed_together_comes_to_rest() {
+    for (hold, max_substep) in [
+        (10.0, 1.0 / 240.0),
+        (10.0, 1.0 / 1000.0),
+        (0.0, 1.0 / 240.0),
+        (0.0, 1.0 / 1000.0),
+    ] {
+        let bent = vec![
+            Vec3::zeros(),
+            Vec3::new(0.02, -0.13, 0.0),
+            Vec3::new(0.0, -0.26, 0.01),
+        ];
+        let hair = Hair::new(HairSpec {
+            guides: vec![bent],
+            segments: Some(16),
+            hold,
+            max_substep,
+            ..HairSpec::default()
+        })
+        .unwrap();
+        let ground = |height: f32| {
+            let place = Affine {
+                translation: Vec3::y() * height,
+                ..Affine::IDENTITY
+            };
+            [Collider::new(Shape::Plane, place)]
+        };
+        let mut state = HairState::new(&hair);
+        let mut solver = HairSolver::new(&hair);
+        let mut before = ground(-0.27);
+        for frame in 1..=180 {
+            let after = ground((-0.27 + 0.05 * frame as f32 / 60.0).min(-0.22));
+            let drive = HairDrive {
+                colliders: &after,
+                previous_colliders: &before,
+                ..HairDrive::default()
+            };
+            solver.step(&hair, &drive, FRAME, &mut state);
+            before = after;
+        }
+        let fastest = state.velocities.iter().map(Vec3::norm).fold(0.0, f32::max);
+        assert!(fastest < 0.01, "{hold} {max_substep}: {fastest} m/s");
+        // A limp strand that hangs plumb may stand on its end without folding: only hair of some hold must.
+        let lowest = state.positions.iter().map(|p| p.y).fold(0.0, f32::min);
+        assert!(
+            lowest > -0.2205 || hold == 0.0,
+            "{hold} {max_substep}: {lowest}"
+        );
+    }
+}
