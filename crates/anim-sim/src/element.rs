@@ -214,8 +214,9 @@ pub struct SelfContact {
     pub thickness: f32,
     /// Coulomb coefficient of the surface on itself.
     pub friction: f32,
-    /// Cuts the motion of what would pass through the surface, so that nothing ever does; [`Outcome`](crate::Outcome) says where it
-    /// had to. Without it contacts are pushed apart but not guaranteed.
+    /// Cuts the motion of what would pass through the surface. Free particles that begin a step without crossings end it
+    /// without; where pinned surfaces or colliders leave no way out, or the cap of speed is met, particles are
+    /// [pinched](crate::Outcome::pinched) and recover later. Without it contacts are pushed apart and no more.
     pub guarantee: bool,
 }
 

@@ -412,8 +412,7 @@ fn mesh_of(
     load: &mut dyn FnMut(&str) -> Result<Document, AssetError>,
 ) -> Result<Mesh, EngineError> {
     let few = |counts: [u32; 2]| {
-        let vertices = counts.map(|n| n as usize + 1).iter().product::<usize>();
-        if counts.contains(&0) || vertices > MOST_VERTICES {
+        if counts.contains(&0) || !are_few(&counts) {
             let message = format!("{counts:?} is not in [1, 1] to {MOST_VERTICES} vertices");
             return Err(refusal(place, message));
         }
@@ -462,6 +461,14 @@ fn mesh_of(
     }
 }
 
+/// True if a grid of so many cells along each side has no more vertices than a body may.
+fn are_few(cells: &[u32]) -> bool {
+    let vertices = cells
+        .iter()
+        .try_fold(1u64, |sum, n| sum.checked_mul(u64::from(*n) + 1));
+    vertices.is_some_and(|vertices| vertices <= MOST_VERTICES as u64)
+}
+
 fn solid_mesh(
     shape: &SolidShape,
     place: &str,
@@ -469,8 +476,7 @@ fn solid_mesh(
 ) -> Result<TetMesh, EngineError> {
     match shape {
         SolidShape::Block { cells, size } => {
-            let vertices = cells.map(|n| n as usize + 1).iter().product::<usize>();
-            if cells.contains(&0) || vertices > MOST_VERTICES {
+            if cells.contains(&0) || !are_few(cells) {
                 let message = format!("{cells:?} is not in [1, 1, 1] to {MOST_VERTICES} vertices");
                 return Err(refusal(&format!("{place}/block/cells"), message));
             }
