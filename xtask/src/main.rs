@@ -1,4 +1,4 @@
-//! Builds, checks and measures the workspace: `cargo xtask ci | tidy | bench | assets | book`.
+//! Builds, checks and measures the workspace: `cargo xtask ci | tidy | explore | bench | assets | book`.
 //!
 //! Everything a contributor or a server runs beyond plain cargo lives here, so that both run the same thing. Depends on
 //! no crate of the workspace, so that it works while they do not build.
@@ -12,6 +12,7 @@ mod assets;
 mod bench;
 mod book;
 mod ci;
+mod explore;
 mod floors;
 mod peer_runs;
 mod peer_sheets;
@@ -39,6 +40,8 @@ enum Task {
     Ci,
     /// The house rules that no lint knows: floors, module docs, forbidden calls, lengths.
     Tidy,
+    /// The property tests with cases that the gate does not draw.
+    Explore(explore::Options),
     /// Run the benches and compare them with other programs and with docs/baseline.json.
     Bench(bench::Options),
     /// Write the assets that tests and the demo use.
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Ci => ci::run(),
         Task::Tidy => tidy::run(),
+        Task::Explore(options) => explore::run(&options),
         Task::Bench(options) => bench::run(&options),
         Task::Assets => assets::write(),
         Task::Book => book::draw(),
