@@ -18,7 +18,7 @@
 //! # Ok::<(), anim_geom::GeomError>(())
 //! ```
 
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::sparse::linalg::cholesky::{LltRef, SymbolicCholesky, factorize_symbolic_cholesky};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
@@ -159,21 +159,60 @@ impl Cholesky {
 
     /// Solves A·X = B: `columns` holds right-hand sides of n values one after the other, and then the solutions.
     ///
-    /// Many at once cost much less than one by one.
+    /// Many at once cost much less than one by one. Allocates scratch; [`solve_with`](Self::solve_with) keeps it.
     ///
     /// # Panics
     ///
     /// If `columns` is no whole number of columns.
     pub fn solve_in_place(&self, columns: &mut [f64]) {
+        self.solve_with(&mut SolveScratch::default(), columns);
+    }
+
+    /// As [`solve_in_place`](Self::solve_in_place), in scratch that is kept from solve to solve.
+    ///
+    /// Allocates only if no solve with this scratch was as large before.
+    ///
+    /// # Panics
+    ///
+    /// If `columns` is no whole number of columns.
+    pub fn solve_with(&self, scratch: &mut SolveScratch, columns: &mut [f64]) {
         let count = columns.len().checked_div(self.size).unwrap_or(0);
         assert_eq!(count * self.size, columns.len(), "whole columns");
-        let scratch = self.symbolic.solve_in_place_scratch::<f64>(count, Par::Seq);
+        let needed = self.symbolic.solve_in_place_scratch::<f64>(count, Par::Seq);
         LltRef::<'_, usize, f64>::new(&self.symbolic, &self.factor).solve_in_place_with_conj(
             Conj::No,
             MatMut::from_column_major_slice_mut(columns, self.size, count),
             Par::Seq,
-            MemStack::new(&mut MemBuffer::new(scratch)),
+            MemStack::new(scratch.holding(needed)),
         );
+    }
+}
+
+/// Room to solve in.
+#[derive(Default)]
+pub struct SolveScratch {
+    /// Its size in bytes, alignment included.
+    buffer: Option<(MemBuffer, usize)>,
+}
+
+impl SolveScratch {
+    fn holding(&mut self, needed: StackReq) -> &mut MemBuffer {
+        let bytes = needed.unaligned_bytes_required();
+        let fits = |(_, size): &(MemBuffer, usize)| bytes <= *size;
+        let kept = self.buffer.take().filter(fits);
+        let (buffer, _) = self
+            .buffer
+            .insert(kept.unwrap_or_else(|| (MemBuffer::new(needed), bytes)));
+        buffer
+    }
+}
+
+impl std::fmt::Debug for SolveScratch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bytes = self.buffer.as_ref().map_or(0, |(_, bytes)| *bytes);
+        f.debug_struct("SolveScratch")
+            .field("bytes", &bytes)
+            .finish()
     }
 }
 
@@ -209,6 +248,15 @@ mod tests {
         let mut half = vec![1.0; n];
         matrix.solve_in_place(&mut half);
         assert!((half[49] - 0.0625).abs() < 1e-12);
+        // Scratch that was used for less and for more gives the same bits.
+        let mut scratch = SolveScratch::default();
+        for count in [1, 3, 2] {
+            let mut kept = vec![1.0; n * count];
+            matrix.solve_with(&mut scratch, &mut kept);
+            let mut fresh = vec![1.0; n * count];
+            matrix.solve_in_place(&mut fresh);
+            assert_eq!(kept, fresh);
+        }
     }
 
     #[test]

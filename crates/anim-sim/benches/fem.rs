@@ -11,7 +11,7 @@ use anim_geom::tet::{Split, lattice};
 use anim_math::Vec3;
 use anim_sim::element::{Law, Material};
 use anim_sim::soft::{self, SoftSpec};
-use anim_sim::{Drive, Implicit, ImplicitOptions, Integrator, Model, Solver, State};
+use anim_sim::{Drive, Implicit, ImplicitOptions, Model, Solver, State, TimeScheme};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 fn cantilever(cells: [u32; 3], law: Law) -> Model {
@@ -32,10 +32,10 @@ fn cantilever(cells: [u32; 3], law: Law) -> Model {
 }
 
 /// One frame after the other, begun anew after each three quarters of a second.
-fn frame(criterion: &mut Criterion, id: &str, cells: [u32; 3], law: Law, integrator: Integrator) {
+fn frame(criterion: &mut Criterion, id: &str, cells: [u32; 3], law: Law, scheme: TimeScheme) {
     let model = cantilever(cells, law);
     let options = ImplicitOptions {
-        integrator,
+        scheme,
         ..ImplicitOptions::default()
     };
     let mut solver = Implicit::new(&model, options);
@@ -55,7 +55,7 @@ fn frame(criterion: &mut Criterion, id: &str, cells: [u32; 3], law: Law, integra
 }
 
 fn implicit(criterion: &mut Criterion) {
-    let euler = Integrator::ImplicitEuler;
+    let euler = TimeScheme::ImplicitEuler;
     frame(
         criterion,
         "1600_tets",
@@ -75,7 +75,7 @@ fn implicit(criterion: &mut Criterion) {
         "12800_tets_bdf2",
         [40, 8, 8],
         Law::StableNeoHookean,
-        Integrator::Bdf2,
+        TimeScheme::Bdf2,
     );
     frame(
         criterion,

@@ -6,35 +6,17 @@
     reason = "criterion makes undocumented items; a bench may panic"
 )]
 
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 use std::hint::black_box;
 
 use anim_geom::tet::{Split, lattice};
 use anim_math::Vec3;
-use anim_sim::cloth::{self, ClothSpec};
+use anim_sim::cloth;
 use anim_sim::element::{Material, Tet};
 use anim_sim::{Drive, Model, ModelSpec, Solver, State, Vbd, VbdOptions};
 use criterion::{Criterion, criterion_group, criterion_main};
-
-fn sheet(n: u32) -> Model {
-    let at = |i: u32| i as f32 / (n - 1) as f32;
-    cloth::build(&ClothSpec {
-        positions: (0..n * n)
-            .map(|v| Vec3::new(at(v % n), 0.0, at(v / n)))
-            .collect(),
-        triangles: (0..n * n)
-            .filter(|v| v % n != n - 1 && v / n != n - 1)
-            .flat_map(|v| [[v, v + n, v + 1], [v + 1, v + n, v + n + 1]])
-            .collect(),
-        pinned: (0..n).collect(),
-        stretch_compliance: 1e-3,
-        bend_compliance: f32::INFINITY,
-        max_stretch: f32::INFINITY,
-        drag: 0.0,
-        damping: 0.0,
-        ..ClothSpec::default()
-    })
-    .expect("a valid sheet")
-}
 
 /// 1 × 0.2 × 0.2 m of 1000 kg/m³, held at x = 0.
 fn cantilever() -> Model {
@@ -86,7 +68,7 @@ fn implicit_cloth(criterion: &mut Criterion) {
         iterations: 1,
         spectral_radius: 0.0,
     };
-    let cloth = sheet(100);
+    let cloth = cloth::build(&common::edges_only(100)).expect("a valid sheet");
     let mut solver = Vbd::new(&cloth, ten_sweeps);
     frame(
         criterion,

@@ -11,6 +11,9 @@
     reason = "a bench shows what it measured, and may panic"
 )]
 
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 use std::time::Instant;
 
 use anim_math::Vec3;
@@ -39,9 +42,9 @@ fn main() {
     for (n, substeps) in SCENES {
         let mut answers = Vec::new();
         for count in substeps {
-            answers.push(hang(n, *count, "", edges_only(n)));
+            answers.push(hang(n, *count, "", common::edges_only(n)));
         }
-        answers.push(hang(n, 20, ", with tethers and bending", sheet(n)));
+        answers.push(hang(n, 20, ", with tethers and bending", whole(n)));
         println!(
             "{:<48} {:>10} {:>11} {:>11}",
             format!("sheet of {n} x {n}"),
@@ -68,31 +71,13 @@ fn main() {
     }
 }
 
-/// n × n vertices, each cell cut along the same diagonal, as other engines cut it; 1000 N/m.
-fn sheet(n: u32) -> ClothSpec {
-    let at = |i: u32| i as f32 / (n - 1) as f32;
+/// With the tethers and the bending that cloth has.
+fn whole(n: u32) -> ClothSpec {
     ClothSpec {
-        positions: (0..n * n)
-            .map(|v| Vec3::new(at(v % n), 0.0, at(v / n)))
-            .collect(),
-        triangles: (0..n * n)
-            .filter(|v| v % n != n - 1 && v / n != n - 1)
-            .flat_map(|v| [[v, v + n, v + 1], [v + 1, v + n, v + n + 1]])
-            .collect(),
-        pinned: (0..n).collect(),
         stretch_compliance: 1e-3,
         drag: 0.0,
         damping: 0.0,
-        ..ClothSpec::default()
-    }
-}
-
-/// Nothing but the edges, the least that a sheet is.
-fn edges_only(n: u32) -> ClothSpec {
-    ClothSpec {
-        bend_compliance: f32::INFINITY,
-        max_stretch: f32::INFINITY,
-        ..sheet(n)
+        ..common::sheet(n, true)
     }
 }
 

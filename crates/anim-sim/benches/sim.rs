@@ -5,6 +5,9 @@
     reason = "criterion makes undocumented items; a bench may panic"
 )]
 
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 use std::hint::black_box;
 
 use anim_geom::tet::{Split, lattice};
@@ -16,31 +19,10 @@ use anim_sim::soft::{self, SoftSpec};
 use anim_sim::{Drive, Model, SelfContact, Solver, State, Xpbd};
 use criterion::{Criterion, criterion_group, criterion_main};
 
-/// n × n vertices, each cell cut along the same diagonal.
 fn sheet(n: u32) -> ClothSpec {
-    let at = |i: u32| i as f32 / (n - 1) as f32;
     ClothSpec {
-        positions: (0..n * n)
-            .map(|v| Vec3::new(at(v % n), 0.0, at(v / n)))
-            .collect(),
-        triangles: (0..n * n)
-            .filter(|v| v % n != n - 1 && v / n != n - 1)
-            .flat_map(|v| [[v, v + n, v + 1], [v + 1, v + n, v + n + 1]])
-            .collect(),
-        pinned: (0..n).collect(),
         stretch_compliance: 1e-3,
-        ..ClothSpec::default()
-    }
-}
-
-/// Edges only, as other engines are measured.
-fn edges_only(n: u32) -> ClothSpec {
-    ClothSpec {
-        bend_compliance: f32::INFINITY,
-        max_stretch: f32::INFINITY,
-        drag: 0.0,
-        damping: 0.0,
-        ..sheet(n)
+        ..common::sheet(n, true)
     }
 }
 
@@ -101,25 +83,25 @@ fn xpbd_cloth(criterion: &mut Criterion) {
     run("xpbd_cloth", "200x200", &large, 30, 1);
     run("xpbd_cloth_2_threads", "200x200", &large, 30, 2);
 
-    let [medium, large, huge] = [100, 200, 1000].map(|n| build(&edges_only(n)));
+    let [medium, large, huge] = [100, 200, 1000].map(|n| build(&common::edges_only(n)));
     run("xpbd_edges_only", "100x100", &medium, 20, 1);
     run("xpbd_edges_only_2_threads", "100x100", &medium, 20, 2);
     run("xpbd_edges_only", "200x200", &large, 30, 1);
     run("xpbd_edges_only_2_threads", "200x200", &large, 30, 2);
     // A vertex costs the same in a sheet of any size.
-    let middle = build(&edges_only(316));
+    let middle = build(&common::edges_only(316));
     run("xpbd_one_substep", "10k", &medium, 1, 1);
     run("xpbd_one_substep", "100k", &middle, 1, 1);
     run("xpbd_one_substep", "1M", &huge, 1, 1);
 
     let isometric = ClothSpec {
         bending: Bending::Isometric(1e-4),
-        ..edges_only(100)
+        ..common::edges_only(100)
     };
     run("xpbd_isometric", "100x100", &build(&isometric), 20, 1);
     let dihedral = ClothSpec {
         bending: Bending::Dihedral(1e4),
-        ..edges_only(100)
+        ..common::edges_only(100)
     };
     run("xpbd_dihedral", "100x100", &build(&dihedral), 20, 1);
     let woven = ClothSpec {
@@ -128,7 +110,7 @@ fn xpbd_cloth(criterion: &mut Criterion) {
             stiffness: [1e3, 1e3, 1e2],
             limits: [0.0, f32::INFINITY],
         }),
-        ..edges_only(100)
+        ..common::edges_only(100)
     };
     run("xpbd_membranes", "100x100", &build(&woven), 20, 1);
     run("xpbd_solid", "40x8x8", &beam([40, 8, 8]), 20, 1);

@@ -15,7 +15,7 @@ const MIN_MARGIN: f32 = 1e-4;
 const MAX_LOOKS: u32 = 32;
 
 /// Particles deeper than this inside a mesh are not pushed out, metres; searching deeper would cost all others.
-const MESH_DEPTH: f32 = 0.1;
+pub(crate) const MESH_DEPTH: f32 = 0.1;
 
 /// Where a contact leaves a particle.
 #[derive(Clone, Copy, Debug)]
@@ -160,8 +160,13 @@ impl Obstacle<'_> {
 
     /// Signed distance of a point from the surface at the end of the substep, m; `max_distance` if it is not less.
     pub(crate) fn distance(&self, point: Vec3, max_distance: f32) -> f32 {
-        let contact = self.placed.contact_within(point, max_distance);
+        let contact = self.contact(point, max_distance);
         contact.map_or(max_distance, |contact| contact.distance)
+    }
+
+    /// The nearest place of the surface at the end of the substep, or `None` if it is farther than `max_distance`, m.
+    pub(crate) fn contact(&self, point: Vec3, max_distance: f32) -> Option<Contact> {
+        self.placed.contact_within(point, max_distance)
     }
 
     /// Where a point that is fixed to the collider goes in the substep.

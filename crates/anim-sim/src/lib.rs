@@ -67,7 +67,7 @@ pub mod xpbd;
 pub use drive::{Drive, Outcome, Solver};
 pub use element::{Link, SelfContact, Tether};
 pub use error::SimError;
-pub use implicit::{Implicit, ImplicitOptions, Integrator};
+pub use implicit::{Implicit, ImplicitOptions, TimeScheme};
 pub use measure::Measures;
 pub use model::{Model, ModelSpec, State};
 #[cfg(feature = "solve")]

@@ -43,7 +43,9 @@ pub struct Measures {
     pub potential_j: f64,
     /// Of what is neither rigid nor a cluster, J; 0 at rest. Solids count as stable Neo-Hookean.
     pub elastic_j: f64,
-    /// Mean over links, membranes and tetrahedra of the largest |stretch − 1| in each.
+    /// Mean over links, membranes and tetrahedra of the largest |stretch − 1| in each. Links between vertices of the
+    /// surface that are not along an edge of it do not count: they stand for bending and shear, and change length where
+    /// the surface only folds.
     pub mean_strain: f64,
     /// The largest of them.
     pub max_strain: f64,
@@ -73,8 +75,12 @@ impl Model {
             }
         }
         let (mut strains, mut count) = (0.0, 0);
+        let surface = Surface::new(self.vertex_count(), &self.spec.triangles);
         for element in elements(&self.spec) {
             measures.elastic_j += energy(&element, &state.positions);
+            if matches!(element.kind, Kind::Link) && surface.is_crossed_by(element.vertices()) {
+                continue;
+            }
             if let Some(strain) = strain(&element, &state.positions) {
                 strains += strain;
                 count += 1;
@@ -88,6 +94,37 @@ impl Model {
             measures.elastic_j += half_square(excess, volume.compliance.into());
         }
         measures
+    }
+}
+
+/// Which vertices and edges the triangles of a model have.
+struct Surface {
+    /// P.
+    has_vertex: Vec<bool>,
+    /// Each by its smaller vertex first, in order.
+    edges: Vec<[u32; 2]>,
+}
+
+impl Surface {
+    fn new(vertex_count: usize, triangles: &[[u32; 3]]) -> Self {
+        let mut has_vertex = vec![false; vertex_count];
+        for vertex in triangles.iter().flatten() {
+            has_vertex[*vertex as usize] = true;
+        }
+        let edges = triangles
+            .iter()
+            .flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]);
+        let mut edges: Vec<_> = edges.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+        edges.sort_unstable();
+        Self { has_vertex, edges }
+    }
+
+    /// True for a link from vertex to vertex of the surface that is not one of its edges.
+    fn is_crossed_by(&self, link: &[u32]) -> bool {
+        let [a, b] = [link[0], link[1]];
+        self.has_vertex[a as usize]
+            && self.has_vertex[b as usize]
+            && self.edges.binary_search(&[a.min(b), a.max(b)]).is_err()
     }
 }
 
@@ -225,5 +262,39 @@ mod tests {
         let ratio = (found.elastic_j - rest.elastic_j - link) / solid;
         assert!((ratio - 1.0).abs() < 1e-2, "{ratio}");
         assert!((found.mean_strain - 1e-3).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn folding_a_sheet_is_no_strain_though_its_bending_links_shorten() {
+        let sheet = crate::cloth::ClothSpec {
+            positions: vec![
+                Vec3::zeros(),
+                Vec3::x(),
+                Vec3::z(),
+                Vec3::new(1.0, 0.0, 1.0),
+            ],
+            triangles: vec![[0, 2, 1], [1, 2, 3]],
+            ..Default::default()
+        };
+        let model = crate::cloth::build(&sheet).unwrap();
+        assert!(
+            model
+                .spec()
+                .links
+                .iter()
+                .any(|link| link.vertices.contains(&0) && link.vertices.contains(&3))
+        );
+        let mut state = State::new(&model);
+        // Half a turn about the diagonal lays one triangle on the other.
+        state.positions[3] = state.positions[0];
+        let measures = model.measure(&state, Vec3::zeros());
+        assert!(measures.max_strain < 1e-6, "{measures:?}");
+        assert!(
+            measures.elastic_j > 1.0,
+            "the bending link costs: {measures:?}"
+        );
+        state.positions[1] *= 1.5;
+        let measures = model.measure(&state, Vec3::zeros());
+        assert!((measures.max_strain - 0.5).abs() < 1e-6, "{measures:?}");
     }
 }

@@ -15,7 +15,7 @@ use anim_sim::cloth;
 use anim_sim::element::{Law, Material, Membrane};
 use anim_sim::soft::{self, SoftSpec};
 use anim_sim::{
-    Drive, Implicit, ImplicitOptions, Integrator, Link, Model, ModelSpec, Solver, State,
+    Drive, Implicit, ImplicitOptions, Link, Model, ModelSpec, Solver, State, TimeScheme,
 };
 use common::{hash, sheet};
 use solids::{bar, end, tip, volume};
@@ -46,14 +46,14 @@ fn oscillator() -> Model {
 }
 
 /// Distance in phase space from where an oscillator is after 10 s, (cos 10, −sin 10).
-fn error(integrator: Integrator, substeps: u32) -> f32 {
+fn error(scheme: TimeScheme, substeps: u32) -> f32 {
     let model = oscillator();
     let mut state = State::new(&model);
     let mut solver = Implicit::new(
         &model,
         ImplicitOptions {
             substeps,
-            integrator,
+            scheme,
             ..ImplicitOptions::default()
         },
     );
@@ -67,13 +67,13 @@ fn error(integrator: Integrator, substeps: u32) -> f32 {
 
 #[test]
 fn implicit_euler_is_of_first_order_and_bdf2_of_second() {
-    let [coarse, fine] = [50, 100].map(|n| error(Integrator::ImplicitEuler, n));
+    let [coarse, fine] = [50, 100].map(|n| error(TimeScheme::ImplicitEuler, n));
     // Damps by 1/√(1 + h²) a step: e^(−hT/2) for h = 0.01 and T = 10.
     assert!((coarse - 0.0488).abs() < 0.005, "{coarse}");
     assert!((coarse / fine - 2.0).abs() < 0.1, "{coarse} {fine}");
-    let [coarse, fine] = [10, 20].map(|n| error(Integrator::Bdf2, n));
+    let [coarse, fine] = [10, 20].map(|n| error(TimeScheme::Bdf2, n));
     assert!((coarse / fine - 4.0).abs() < 0.4, "{coarse} {fine}");
-    assert!(fine < error(Integrator::ImplicitEuler, 20) / 20.0);
+    assert!(fine < error(TimeScheme::ImplicitEuler, 20) / 20.0);
 }
 
 #[test]
@@ -90,14 +90,14 @@ fn a_hanging_mass_stretches_by_its_weight_times_the_compliance_for_any_step() {
         ..ModelSpec::default()
     })
     .unwrap();
-    for (dt, integrator) in [
-        (FRAME, Integrator::ImplicitEuler),
-        (0.1, Integrator::Bdf2),
-        (1.0, Integrator::ImplicitEuler),
+    for (dt, scheme) in [
+        (FRAME, TimeScheme::ImplicitEuler),
+        (0.1, TimeScheme::Bdf2),
+        (1.0, TimeScheme::ImplicitEuler),
     ] {
         let mut state = State::new(&model);
         let options = ImplicitOptions {
-            integrator,
+            scheme,
             tolerance: 1e-7,
             ..ImplicitOptions::default()
         };
@@ -150,7 +150,7 @@ fn free_flight_keeps_momentum_and_viscosity_does_not_stop_a_spin() {
         });
         let (linear, angular) = momenta(&model, &state);
         let options = ImplicitOptions {
-            integrator: Integrator::Bdf2,
+            scheme: TimeScheme::Bdf2,
             tolerance: 1e-8,
             ..ImplicitOptions::default()
         };
@@ -167,7 +167,7 @@ fn free_flight_keeps_momentum_and_viscosity_does_not_stop_a_spin() {
         turning.norm() / angular.norm()
     };
     let [without, with] = [0.0, 0.1].map(spin_left);
-    // The integrator itself loses (ωh)³ of the spin a step and little more.
+    // The scheme itself loses (ωh)³ of the spin a step and little more.
     assert!(without > 0.995, "{without}");
     assert!((with - without).abs() < 1e-3, "{with} {without}");
 }
@@ -254,17 +254,17 @@ fn stiff_solids_keep_their_volume_at_one_step_a_frame() {
 #[test]
 fn a_bar_comes_to_the_same_place_in_fewer_steps_of_the_second_order() {
     let model = cantilever(2e5, 0.4);
-    let at = |integrator, substeps| {
+    let at = |scheme, substeps| {
         let options = ImplicitOptions {
             substeps,
-            integrator,
+            scheme,
             ..ImplicitOptions::default()
         };
         tip(&model, &fall(&model, options).0)
     };
-    let exact = at(Integrator::Bdf2, 8);
-    let [one, two] = [1, 2].map(|n| (at(Integrator::ImplicitEuler, n) - exact).norm());
-    let second = (at(Integrator::Bdf2, 2) - exact).norm();
+    let exact = at(TimeScheme::Bdf2, 8);
+    let [one, two] = [1, 2].map(|n| (at(TimeScheme::ImplicitEuler, n) - exact).norm());
+    let second = (at(TimeScheme::Bdf2, 2) - exact).norm();
     assert!(two < 0.8 * one, "{one} {two}");
     assert!(second < 0.3 * two, "{two} {second}");
 }

@@ -66,11 +66,7 @@ fn chain(links: u32, compliance: f32, damping: f32) -> ModelSpec {
 fn edges_only(n: u32, stretch_compliance: f32) -> ClothSpec {
     ClothSpec {
         stretch_compliance,
-        bend_compliance: f32::INFINITY,
-        max_stretch: f32::INFINITY,
-        damping: 0.0,
-        drag: 0.0,
-        ..sheet(n, true)
+        ..common::edges_only(n)
     }
 }
 

@@ -11,7 +11,7 @@ use anim_math::{Vec3, quat};
 use anim_sim::cloth::{self, Bending, ClothSpec, Weave};
 use anim_sim::element::{Area, Cluster, Hinge, Material, Tet, Volume};
 use anim_sim::{Drive, Model, ModelSpec, Solver, State, Xpbd};
-use common::{hash, run, sheet};
+use common::{edges_only, hash, run, sheet};
 
 /// A square metre that hangs from its upper edge, at rest where it would be without weight.
 fn hanging(n: u32) -> ClothSpec {
@@ -288,15 +288,7 @@ fn stretch(n: u32, state: &State) -> (f32, f32) {
 #[test]
 fn a_sheet_that_falls_for_a_second_hardly_stretches() {
     let n = 100;
-    let edges_only = ClothSpec {
-        stretch_compliance: 1e-3,
-        bend_compliance: f32::INFINITY,
-        max_stretch: f32::INFINITY,
-        damping: 0.0,
-        drag: 0.0,
-        ..sheet(n, true)
-    };
-    let model = cloth::build(&edges_only).unwrap();
+    let model = cloth::build(&edges_only(n)).unwrap();
     let mut state = State::new(&model);
     run(&model, 20, &Drive::default(), 60, &mut state);
     let (mean, max) = stretch(n, &state);

@@ -1,73 +1,45 @@
-//! Solids: stable Neo-Hookean, ½ μ (|F|² − 3) − μ (J − 1) + ½ λ′ (J − 1)² a unit of volume.
+//! Solids: tetrahedra of the stable Neo-Hookean law, whose Hessian has one positive block a corner.
 //!
-//! With λ′ = λ + μ the rest shape has no stress and small strains cost what Hooke's law says. J is linear in each corner
-//! alone, so a corner's block of the Hessian, V (μ|g|² 1 + λ′ (cof F g)(cof F g)ᵀ), is exact and positive for any shape,
-//! inverted ones too.
-//!
-//! Source: Smith, de Goes, Kim, "Stable Neo-Hookean flesh simulation", TOG 2018, without the logarithm; the block as in
-//! Chen, Liu, Yang, Yuksel, "Vertex block descent", SIGGRAPH 2024.
+//! Source of solving by these blocks: Chen, Liu, Yang, Yuksel, "Vertex block descent", SIGGRAPH 2024.
 
 use anim_math::Vec3;
 
 use super::{Energy, Local};
 use crate::element::{Material, Tet};
+use crate::fem::{Element, Mat3d, NeoHookean, cofactor, green_strain};
 use crate::inertia::Vec3d;
 
 /// A tetrahedron.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NeoHookeanTet {
     corners: [u32; 4],
-    /// By corner: the gradient of its barycentric coordinate at rest, 1/m.
+    element: Element,
+    /// By corner: the gradient of its shape function, 1/m.
     shape: [Vec3d; 4],
-    /// Times the volume at rest, J: μ.
-    shear: f64,
-    /// Times the volume at rest, J: λ′.
-    bulk: f64,
+    /// Times the volume at rest, J.
+    law: NeoHookean,
     /// Viscosity over elasticity, s.
     pub(crate) damping: f64,
 }
 
-/// Entries xx, yy, zz, xy, xz, yz of Green's strain.
-pub(crate) type Strain = [f64; 6];
-
 impl NeoHookeanTet {
     /// * `rest`: P.
     pub(crate) fn new(tet: &Tet, material: &Material, rest: &[Vec3]) -> Self {
-        let [a, b, c, d] = tet.vertices.map(|v| rest[v as usize].cast::<f64>());
-        let (ab, ac, ad) = (b - a, c - a, d - a);
-        let six_volumes = ab.dot(&ac.cross(&ad));
-        let [gb, gc, gd] = [ac.cross(&ad), ad.cross(&ab), ab.cross(&ac)].map(|g| g / six_volumes);
+        let element = Element::new(&tet.vertices.map(|v| rest[v as usize].cast()));
         let [shear, first] = material.lame().map(f64::from);
-        let volume = six_volumes / 6.0;
         Self {
             corners: tet.vertices,
-            shape: [-(gb + gc + gd), gb, gc, gd],
-            shear: shear * volume,
-            bulk: (first + shear) * volume,
+            element,
+            shape: element.gradients(),
+            law: NeoHookean::new(shear * element.volume, first * element.volume),
             damping: f64::from(material.damping),
         }
     }
 
-    /// The columns of the deformation gradient.
+    /// Green's strain, ½ (FᵀF − 1).
     #[inline]
-    fn deformation(&self, x: &[Vec3d; 4]) -> [Vec3d; 3] {
-        let (b, c, d) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
-        let [_, gb, gc, gd] = &self.shape;
-        std::array::from_fn(|axis| b * gb[axis] + c * gc[axis] + d * gd[axis])
-    }
-
-    /// ½ (FᵀF − 1).
-    #[inline]
-    pub(crate) fn strain(&self, x: &[Vec3d; 4]) -> Strain {
-        let [f0, f1, f2] = self.deformation(x);
-        [
-            0.5 * (f0.norm_squared() - 1.0),
-            0.5 * (f1.norm_squared() - 1.0),
-            0.5 * (f2.norm_squared() - 1.0),
-            0.5 * f0.dot(&f1),
-            0.5 * f0.dot(&f2),
-            0.5 * f1.dot(&f2),
-        ]
+    pub(crate) fn strain(&self, x: &[Vec3d; 4]) -> Mat3d {
+        green_strain(&self.element.deformation(x))
     }
 
     /// Adds the viscous force and its Hessian, as of the potential (damping / h) V (μ|ΔE|² + ½ λ (tr ΔE)²) of the strain
@@ -77,36 +49,24 @@ impl NeoHookeanTet {
         &self,
         x: &[Vec3d; 4],
         corner: usize,
-        before: &Strain,
+        before: &Mat3d,
         h: f64,
         local: &mut Local,
     ) {
-        let f = self.deformation(x);
-        let now = self.strain(x);
-        let [xx, yy, zz, xy, xz, yz]: Strain = std::array::from_fn(|i| now[i] - before[i]);
+        let f = self.element.deformation(x);
+        let change = green_strain(&f) - before;
         let g = &self.shape[corner];
-        let times = |v: &Vec3d| f[0] * v.x + f[1] * v.y + f[2] * v.z;
-        let rate = Vec3d::new(
-            xx * g.x + xy * g.y + xz * g.z,
-            xy * g.x + yy * g.y + yz * g.z,
-            xz * g.x + yz * g.y + zz * g.z,
-        );
         let viscosity = self.damping / h;
-        let (shear, first) = (self.shear * viscosity, (self.bulk - self.shear) * viscosity);
-        let fg = times(g);
-        local.gradient += times(&rate) * (2.0 * shear) + fg * (first * (xx + yy + zz));
+        let NeoHookean { shear, bulk } = self.law;
+        let (shear, first) = (shear * viscosity, (bulk - shear) * viscosity);
+        let fg = f * g;
+        local.gradient += f * (change * g) * (2.0 * shear) + fg * (first * change.trace());
         // |ΔE|² changes by ½ (|Fᵀd|²|g|² + (Fg·d)²).
-        for column in &f {
-            local.add_along(shear * g.norm_squared(), column);
+        for column in f.column_iter() {
+            local.add_along(shear * g.norm_squared(), &column.into());
         }
         local.add_along(shear + first, &fg);
     }
-}
-
-/// The columns of the cofactor matrix, the gradient of J = f₀ · (f₁ × f₂).
-#[inline]
-fn cofactors(f: &[Vec3d; 3]) -> [Vec3d; 3] {
-    [f[1].cross(&f[2]), f[2].cross(&f[0]), f[0].cross(&f[1])]
 }
 
 impl Energy<4> for NeoHookeanTet {
@@ -120,35 +80,27 @@ impl Energy<4> for NeoHookeanTet {
 
     #[inline]
     fn gradient(&self, x: &[Vec3d; 4]) -> (f64, [Vec3d; 4]) {
-        let f = self.deformation(x);
-        let cof = cofactors(&f);
-        let swell = f[0].dot(&cof[0]) - 1.0;
-        let squared = f[0].norm_squared() + f[1].norm_squared() + f[2].norm_squared();
-        let energy = self.shear * (0.5 * (squared - 3.0) - swell) + 0.5 * self.bulk * swell * swell;
-        let pressure = self.bulk * swell - self.shear;
-        let stress: [Vec3d; 3] =
-            std::array::from_fn(|axis| f[axis] * self.shear + cof[axis] * pressure);
-        let force = |g: &Vec3d| stress[0] * g.x + stress[1] * g.y + stress[2] * g.z;
-        let [_, b, c, d] = self.shape.each_ref().map(force);
-        (energy, [-(b + c + d), b, c, d])
+        let f = self.element.deformation(x);
+        let stress = self.law.stress(&f);
+        let [_, b, c, d] = self.shape.map(|g| stress * g);
+        (self.law.energy(&f), [-(b + c + d), b, c, d])
     }
 
     #[inline]
     fn add_local(&self, x: &[Vec3d; 4], corner: usize, local: &mut Local) {
-        let f = self.deformation(x);
-        let cof = cofactors(&f);
-        let pressure = self.bulk * (f[0].dot(&cof[0]) - 1.0) - self.shear;
+        let f = self.element.deformation(x);
+        let (cofactor, volume_ratio) = cofactor(&f);
+        let NeoHookean { shear, bulk } = self.law;
         let g = &self.shape[corner];
-        let along = f[0] * g.x + f[1] * g.y + f[2] * g.z;
-        let normal = cof[0] * g.x + cof[1] * g.y + cof[2] * g.z;
-        local.gradient += along * self.shear + normal * pressure;
-        local.add_isotropic(self.shear * g.norm_squared());
-        local.add_along(self.bulk, &normal);
+        let normal = cofactor * g;
+        local.gradient += f * g * shear + normal * self.law.pressure(volume_ratio);
+        local.add_isotropic(shear * g.norm_squared());
+        local.add_along(bulk, &normal);
     }
 
     /// V (2μ + λ) g gᵀ: the stiffness to stretching one way, in every direction.
     fn majorant(&self) -> [[f64; 4]; 4] {
-        let weight = self.shear + self.bulk;
+        let weight = self.law.shear + self.law.bulk;
         self.shape.map(|a| self.shape.map(|b| weight * a.dot(&b)))
     }
 }
@@ -229,7 +181,7 @@ mod tests {
             work += viscous(&stretched, corner).dot(&(stretched[corner] - rest[corner]));
         }
         // Twice the potential of the strain E_xx = 0.001: η/h V (2μ + λ) E².
-        let expected = element.damping / h * (element.shear + element.bulk) * 1e-6;
+        let expected = element.damping / h * (element.law.shear + element.law.bulk) * 1e-6;
         assert!((work / expected - 1.0).abs() < 2e-3, "{work} {expected}");
     }
 }

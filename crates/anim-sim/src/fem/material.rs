@@ -12,10 +12,10 @@
 //! Each is linear elasticity with the same μ and λ for small strain: that is why λ + μ stands where the paper of the
 //! Neo-Hookean law has λ. Where ν is nearly 0 that law lets a tetrahedron collapse for nothing; take another one there.
 //!
-//! Source: Smith, de Goes, Kim, "Stable Neo-Hookean flesh simulation", ACM TOG 2018, eq. 14, without its last term,
-//! which Kim and Eberle, "Dynamic deformables", SIGGRAPH course 2022, show to be needless; stiffness as in
-//! [`Stiffness`].
+//! Source: as in [`Stiffness`]; of the Neo-Hookean law, Smith, de Goes, Kim, "Stable Neo-Hookean flesh simulation", ACM TOG
+//! 2018, eq. 14, without its last term.
 
+use super::neo_hookean::NeoHookean;
 use super::stiffness::OTHERS;
 use super::{Mat3d, Stiffness, Svd, Vec3d};
 use crate::element::{Law, Material};
@@ -55,16 +55,7 @@ impl Elasticity {
                 let strain = Svd::new(f).singular.add_scalar(-1.0);
                 mu * strain.norm_squared() + 0.5 * lambda * strain.sum() * strain.sum()
             }
-            Law::StableNeoHookean => {
-                // In terms of F − 1 nothing large cancels near rest.
-                let g = f - Mat3d::identity();
-                let trace = g.trace();
-                let second = 0.5 * (trace * trace - (g * g).trace());
-                let third = g.determinant();
-                let swelling = trace + second + third;
-                mu * (0.5 * g.norm_squared() - second - third)
-                    + 0.5 * (lambda + mu) * swelling * swelling
-            }
+            Law::StableNeoHookean => NeoHookean::new(mu, lambda).energy(f),
             Law::StVenantKirchhoff => quadratic(&green_strain(f)),
         }
     }
@@ -81,10 +72,7 @@ impl Elasticity {
                 let stretch = rotation.dot(f) - 3.0;
                 (f - rotation) * (2.0 * mu) + rotation * (lambda * stretch)
             }
-            Law::StableNeoHookean => {
-                let cofactor = cofactor(f);
-                f * mu + cofactor * ((lambda + mu) * (f.determinant() - 1.0) - mu)
-            }
+            Law::StableNeoHookean => NeoHookean::new(mu, lambda).stress(f),
             Law::StVenantKirchhoff => f * quadratic(&green_strain(f)),
         }
     }
@@ -117,16 +105,7 @@ impl Elasticity {
                 }
             }
             Law::StableNeoHookean => {
-                let lambda = lambda + mu;
-                let pressure = lambda * (s.product() - 1.0) - mu;
-                let area = Vec3d::new(s.y * s.z, s.z * s.x, s.x * s.y);
-                stretch = Mat3d::identity() * mu + area * area.transpose() * lambda;
-                for (axis, [i, j]) in OTHERS.into_iter().enumerate() {
-                    stretch[(i, j)] += pressure * s[axis];
-                    stretch[(j, i)] += pressure * s[axis];
-                    shear[axis] = mu - pressure * s[axis];
-                    twist[axis] = mu + pressure * s[axis];
-                }
+                (stretch, shear, twist) = NeoHookean::new(mu, lambda).moduli(&s);
             }
             Law::StVenantKirchhoff => {
                 let swelling = 0.5 * lambda * (s.norm_squared() - 3.0);
@@ -160,12 +139,6 @@ fn small_strain(f: &Mat3d) -> Mat3d {
 pub(crate) fn green_strain(f: &Mat3d) -> Mat3d {
     let g = f - Mat3d::identity();
     (g + g.transpose() + g.tr_mul(&g)) * 0.5
-}
-
-/// ∂J/∂F.
-fn cofactor(f: &Mat3d) -> Mat3d {
-    let [a, b, c]: [Vec3d; 3] = [0, 1, 2].map(|i| f.column(i).into());
-    Mat3d::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)])
 }
 
 /// The frame of an element that is flat in two directions is free to turn: its twist is as good as infinite.

@@ -18,6 +18,7 @@
 mod element;
 mod fiber;
 mod material;
+mod neo_hookean;
 mod plastic;
 mod stiffness;
 mod svd;
@@ -26,6 +27,7 @@ pub use element::Element;
 pub use fiber::Fiber;
 pub use material::Elasticity;
 pub(crate) use material::green_strain;
+pub(crate) use neo_hookean::{NeoHookean, cofactor};
 pub use plastic::Plasticity;
 pub use stiffness::Stiffness;
 pub use svd::Svd;

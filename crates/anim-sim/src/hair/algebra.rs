@@ -21,17 +21,6 @@ pub(super) fn splat3<S: Simd>(simd: S, v: [f32; 3]) -> Vec3s<S> {
     ]
 }
 
-/// One quaternion in all lanes.
-#[inline(always)]
-pub(super) fn splat4<S: Simd>(simd: S, q: [f32; 4]) -> Quats<S> {
-    [
-        lanes::splat(simd, q[0]),
-        lanes::splat(simd, q[1]),
-        lanes::splat(simd, q[2]),
-        lanes::splat(simd, q[3]),
-    ]
-}
-
 #[inline(always)]
 pub(super) fn load3<S: Simd>(simd: S, v: &[Lanes; 3]) -> Vec3s<S> {
     [

@@ -4,7 +4,8 @@
 //! on their path, a stiff one-sided hold is added, and the substep is solved again from its beginning: so the whole strand
 //! takes part in each contact, keeps its lengths, and rests on a body as a rod does. A contact sticks at first; where that
 //! takes more than Coulomb's law grants it slides, under the force that the law gives; where it would have to pull it lets
-//! go; and the substep is solved again, a few times at most. Nothing is remembered in the next substep.
+//! go; and the substep is solved again, a few times at most. What is inside all the same [folds](super::fold). Nothing is
+//! remembered in the next substep.
 //!
 //! Roots lie on the skin, often inside the collider that stands for the head. A vertex is therefore asked to be farther out
 //! than its root by no more than half of its way along the strand.
@@ -12,6 +13,7 @@
 use anim_math::Vec3;
 use anim_math::lanes::LANES;
 
+use super::fold;
 use super::model::Group;
 use super::rod::Action;
 use super::solver::{HairDrive, Lane8, get3};
@@ -25,8 +27,6 @@ const GRIP: f32 = 1e3;
 const AXIAL_GRIP: f32 = 4.0;
 /// How far a strand leaves what its root is in, per length along it.
 const LEAVE: f32 = 0.5;
-/// A vertex that misses by more than this where it is held to is pinched, m.
-const PINCHED: f32 = 0.01;
 
 /// The colliders at the end of every substep.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ impl Obstacles {
     }
 
     /// Those of a substep, counted from 0, each with its coefficient of friction.
-    pub(super) fn at(&self, substep: usize) -> impl Iterator<Item = (&MovingCollider, f32)> {
+    fn at(&self, substep: usize) -> impl Iterator<Item = (&MovingCollider, f32)> {
         let count = self.frictions.len();
         let colliders = &self.colliders[substep * count..(substep + 1) * count];
         colliders.iter().zip(self.frictions.iter().copied())
@@ -86,6 +86,19 @@ pub(super) struct Scene<'a> {
     pub(super) roots: &'a [[Vec3; 2]; LANES],
     pub(super) thickness: f32,
     pub(super) h: f32,
+}
+
+impl<'a> Scene<'a> {
+    /// The colliders that are somewhere, each with its coefficient of friction.
+    pub(super) fn obstacles(&self) -> impl Iterator<Item = (Obstacle<'a>, f32)> + use<'a> {
+        let colliders = self.obstacles.at(self.substep);
+        colliders.filter_map(|(collider, friction)| Some((collider.obstacle()?, friction)))
+    }
+
+    /// How far from a collider a point is to be whose root, so far along the strand, is `root_distance` away, m.
+    pub(super) fn clearance(&self, root_distance: f32, along: f32) -> f32 {
+        self.thickness.min(root_distance + LEAVE * along)
+    }
 }
 
 /// One vertex of one strand against one collider.
@@ -136,15 +149,12 @@ pub(super) fn settle(scene: &Scene<'_>, group: &Group, lane8: &mut Lane8) -> boo
     changed || found
 }
 
-/// Takes the speed of mere pushes away and lets go; how many vertices did not get where they were held to.
-pub(super) fn finish(scene: &Scene<'_>, lane8: &mut Lane8) -> u32 {
-    let mut pinched = 0;
+/// Takes the speed of mere pushes away, folds what is still inside, and lets go; how many vertices have no way out.
+pub(super) fn finish(scene: &Scene<'_>, group: &Group, lane8: &mut Lane8) -> u32 {
+    let mut touches = [false; LANES];
     for index in 0..lane8.contacts.len() {
         let contact = lane8.contacts[index];
-        let missed = contact
-            .normal
-            .dot(&(contact.way - way(scene, lane8, &contact)));
-        pinched += u32::from(contact.mode != Mode::Open && missed > PINCHED);
+        touches[contact.lane] = true;
         // A push that a stiff strand took only in part gave speed only for that part.
         let outward = way(scene, lane8, &contact).dot(&contact.normal) - contact.carried;
         let push = contact.shift.dot(&contact.normal);
@@ -154,12 +164,13 @@ pub(super) fn finish(scene: &Scene<'_>, lane8: &mut Lane8) -> u32 {
             lanes[contact.lane] -= shift / scene.h;
         }
     }
-    if !lane8.contacts.is_empty() {
-        lane8.contacts.clear();
-        lane8.touched.fill([0; LANES]);
-        act(lane8);
+    if lane8.contacts.is_empty() {
+        return 0;
     }
-    pinched
+    lane8.contacts.clear();
+    lane8.touched.fill([0; LANES]);
+    act(lane8);
+    fold::fold(scene, group, touches, lane8)
 }
 
 /// Lets contacts slide or open where their forces ask for it; true if any did.
@@ -239,10 +250,7 @@ fn find(scene: &Scene<'_>, group: &Group, lane8: &mut Lane8) -> bool {
     for contact in &lane8.contacts {
         lanes[contact.lane] = true;
     }
-    for (bit, (collider, friction)) in scene.obstacles.at(scene.substep).enumerate() {
-        let Some(obstacle) = collider.obstacle() else {
-            continue;
-        };
+    for (bit, (obstacle, friction)) in scene.obstacles().enumerate() {
         let search = Search {
             scene,
             group,
@@ -294,7 +302,7 @@ impl Search<'_> {
             if free > 0.0 {
                 continue;
             }
-            let clearance = |along: f32| scene.thickness.min(root_distance + LEAVE * along);
+            let clearance = |along: f32| scene.clearance(root_distance, along);
             let [last, path] = [vertex, vertex + 1].map(|point| self.path(lane8, lane, point));
             free = obstacle.distance(path.end, far) - scene.thickness - fastest;
             let along_strand = path.start - last.start;

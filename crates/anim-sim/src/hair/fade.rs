@@ -5,7 +5,7 @@
 //! [`HairSolver`] where there is one level.
 
 use anim_geom::chunks;
-use anim_math::Vec3;
+use anim_math::{Transform, Vec3};
 
 use super::guide::GuideTurns;
 use super::lod::{HairLod, Level};
@@ -71,6 +71,8 @@ pub struct HairLodSolver {
     /// Of each level.
     turns: Vec<GuideTurns>,
     faded: Vec<Vec3>,
+    /// Of the guides of a level, at the beginning and at the end of the step.
+    roots: [Vec<Transform>; 2],
 }
 
 impl HairLodSolver {
@@ -88,13 +90,14 @@ impl HairLodSolver {
                 .map(|l| GuideTurns::new(&l.hair))
                 .collect(),
             faded: vec![Vec3::zeros(); lod.followers().vertex_count()],
+            roots: Default::default(),
         }
     }
 
     /// Chooses the level for the hair's size on the screen, `pixels`, and advances `state` by `dt`, s.
     ///
     /// A level that fades is stepped as well, and no other is chosen until it is gone. Loads are on the vertices of the
-    /// level that is simulated. Otherwise as [`HairSolver::step`]; the outcome is that of the level.
+    /// level that is simulated, roots those of the guides of the finest hair, [`HairLodSpec::hair`](super::HairLodSpec::hair). Otherwise as [`HairSolver::step`]; the outcome is that of the level.
     ///
     /// # Panics
     ///
@@ -125,7 +128,18 @@ impl HairLodSolver {
         }
         state.begun = true;
         let mut step = |level: usize, states: &mut [HairState]| {
-            self.solvers[level].step(&lod.levels[level].hair, drive, dt, &mut states[level])
+            let Level { hair, guides, .. } = &lod.levels[level];
+            let mut drive = *drive;
+            if !drive.world_from_roots.is_empty() {
+                let [starts, ends] = &mut self.roots;
+                starts.clear();
+                starts.extend(guides.iter().map(|guide| drive.root(*guide)[0]));
+                ends.clear();
+                ends.extend(guides.iter().map(|guide| drive.root(*guide)[1]));
+                drive.previous_world_from_roots = starts;
+                drive.world_from_roots = ends;
+            }
+            self.solvers[level].step(hair, &drive, dt, &mut states[level])
         };
         let outcome = step(state.level, &mut state.states);
         if let Some((old, progress)) = state.fading {
@@ -198,7 +212,7 @@ impl HairLodSolver {
 mod tests {
     use super::*;
     use crate::hair::lod::tests::lod;
-    use anim_math::{Transform, quat};
+    use anim_math::quat;
 
     const FRAME: f32 = 1.0 / 60.0;
 

@@ -88,6 +88,8 @@ pub struct HairLod {
 pub(super) struct Level {
     pixels: f32,
     pub(super) hair: Hair,
+    /// Of each guide, which one of the finest hair it is.
+    pub(super) guides: Vec<usize>,
     pub(super) followers: Followers,
     /// For each other level, the guides there of each guide here.
     pub(super) sources: Vec<Vec<Binding>>,
@@ -129,6 +131,7 @@ impl HairLod {
         let levels = levels.map(|((level, hair), sources)| {
             Ok(Level {
                 pixels: level.pixels,
+                guides: order[..hair.guide_count()].to_vec(),
                 followers: Followers::new(&hair, &spec.followers, 4)?,
                 hair,
                 sources,

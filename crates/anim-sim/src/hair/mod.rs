@@ -28,10 +28,12 @@
 mod algebra;
 mod contact;
 mod fade;
+mod fold;
 mod groom;
 mod guide;
 mod lod;
 mod model;
+mod path;
 mod rod;
 mod solver;
 mod spec;

@@ -22,8 +22,8 @@ use anim_math::lanes::{self, Lanes, Select, Simd, SimdBase, SimdFloat};
 
 use super::algebra::{
     Mat3s, Quats, Syms, Vec3s, add, at_least, column, conjugate, cross, dot, load_rows, load3,
-    load4, load6, mul, quat_mul, quat_normalize, ray_and_ball, row, scale, splat3, splat4,
-    store_rows, sub, sym_add, sym_inverse, sym_mul, z_axis,
+    load4, load6, mul, quat_mul, quat_normalize, ray_and_ball, row, scale, splat3, store_rows, sub,
+    sym_add, sym_inverse, sym_mul, z_axis,
 };
 use super::model::Group;
 
@@ -75,18 +75,26 @@ pub(super) struct Inputs {
     pub(super) is_held: bool,
     pub(super) gravity: [f32; 3],
     pub(super) wind: [f32; 3],
-    /// World from root at the beginning and at the end.
-    pub(super) roots: [[f32; 4]; 2],
-    /// The rotation vector of the root during the substep, rad.
-    pub(super) root_turn: [f32; 3],
+}
+
+/// How the roots of eight strands move in a substep.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RootMotion {
+    /// World from root at the beginning.
+    pub(super) before: [Lanes; 4],
+    /// World from root at the end.
+    pub(super) after: [Lanes; 4],
+    /// The rotation vector between them, rad.
+    pub(super) turn: [Lanes; 3],
+    /// m/s.
+    pub(super) velocity: [Lanes; 3],
 }
 
 /// Eight strands as a substep begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strands<'a> {
     pub(super) group: &'a Group,
-    /// Of each strand's root, m/s.
-    pub(super) root_velocity: &'a [Lanes; 3],
+    pub(super) root: &'a RootMotion,
     /// N, of the vertices but the roots.
     pub(super) actions: &'a [Action],
     /// N.
@@ -115,15 +123,16 @@ fn gather<S: Simd>(simd: S, inputs: &Inputs, strands: Strands<'_>, answers: &mut
         now,
         ..
     } = strands;
-    let root_velocity = load3(simd, strands.root_velocity);
+    let root_velocity = load3(simd, &strands.root.velocity);
     let zero = lanes::splat(simd, 0.0);
     let one = lanes::splat(simd, 1.0);
     let zeros = [zero, zero, zero];
-    let root_turn = splat3(simd, inputs.root_turn);
+    let root_turn = load3(simd, &strands.root.turn);
     let rate = 1.0 / inputs.h;
     let inertia_rate = rate * rate + inputs.drag * rate;
     let viscous = 1.0 + inputs.damping * rate;
-    let [root, root_end] = [splat4(simd, inputs.roots[0]), splat4(simd, inputs.roots[1])];
+    let root = load4(simd, &strands.root.before);
+    let root_end = load4(simd, &strands.root.after);
     let clamp = quat_mul(root, load4(simd, &group.clamps));
     // What a free vertex gains in velocity, over h.
     let pull = splat3(
@@ -347,13 +356,13 @@ fn follow<S: Simd>(
         now,
         ..
     } = strands;
-    let root_velocity = load3(simd, strands.root_velocity);
+    let root_velocity = load3(simd, &strands.root.velocity);
     let zero = lanes::splat(simd, 0.0);
     let one = lanes::splat(simd, 1.0);
     let rate = lanes::splat(simd, 1.0 / inputs.h);
     let mut offset = [zero; 3];
     let mut moved = [zero; 3];
-    let mut turn = splat3(simd, inputs.root_turn);
+    let mut turn = load3(simd, &strands.root.turn);
     for (((segment, now), answer), next) in
         group.segments.iter().zip(now).zip(answers).zip(&mut *next)
     {

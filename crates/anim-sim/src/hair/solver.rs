@@ -6,11 +6,12 @@
 use anim_geom::{Collider, chunks};
 use anim_math::lanes::{LANES, Lanes, Level, dispatch};
 use anim_math::nalgebra::Quaternion;
-use anim_math::{Quat, Transform, Vec3, quat};
+use anim_math::{Quat, Transform, Vec3};
 
 use super::contact::{self, Contact, Obstacles, Scene};
 use super::model::{Group, Hair, HairState, put};
-use super::rod::{self, Action, Answer, Inputs, Node, Strands};
+use super::path::{self, Path, PathPart};
+use super::rod::{self, Action, Answer, Inputs, Node, RootMotion, Strands};
 use super::volume::Volume;
 use crate::Outcome;
 
@@ -26,6 +27,12 @@ pub struct HairDrive<'a> {
     pub world_from_root: Transform,
     /// Where it was at the beginning. On the way it moves straight and turns evenly the short way.
     pub previous_world_from_root: Transform,
+    /// For hair on skin that deforms: where the root of each guide is at the end of the step, from the space of the groom.
+    /// Guides beyond its end move with `world_from_root`. A guide's state is relative to its own root, and so are strands
+    /// that [follow](super::Followers) it; [`HairVolume`](super::HairVolume) takes neighbours to have about the same.
+    pub world_from_roots: &'a [Transform],
+    /// Where the roots of the same index were at the beginning; those missing rest.
+    pub previous_world_from_roots: &'a [Transform],
     /// m/s², world space.
     pub gravity: Vec3,
     /// Velocity of the air, m/s, world space.
@@ -44,11 +51,26 @@ impl Default for HairDrive<'_> {
         Self {
             world_from_root: Transform::IDENTITY,
             previous_world_from_root: Transform::IDENTITY,
+            world_from_roots: &[],
+            previous_world_from_roots: &[],
             gravity: Vec3::new(0.0, -9.81, 0.0),
             wind: Vec3::zeros(),
             loads: &[],
             colliders: &[],
             previous_colliders: &[],
+        }
+    }
+}
+
+impl HairDrive<'_> {
+    /// Where the root of a guide is at the beginning and at the end of the step.
+    pub(super) fn root(&self, guide: usize) -> [Transform; 2] {
+        match self.world_from_roots.get(guide) {
+            Some(end) => {
+                let start = self.previous_world_from_roots.get(guide);
+                [*start.unwrap_or(end), *end]
+            }
+            None => [self.previous_world_from_root, self.world_from_root],
         }
     }
 }
@@ -60,7 +82,6 @@ impl Default for HairDrive<'_> {
 pub struct HairSolver {
     level: Level,
     groups: Vec<Lane8>,
-    path: Vec<Transform>,
     obstacles: Obstacles,
     loads: Vec<Vec3>,
     volume: Volume,
@@ -72,7 +93,6 @@ impl HairSolver {
         Self {
             level: Level::new(),
             groups: hair.groups.iter().map(Lane8::new).collect(),
-            path: Vec::new(),
             obstacles: Obstacles::default(),
             loads: vec![Vec3::zeros(); hair.vertex_count()],
             volume: Volume::default(),
@@ -85,7 +105,8 @@ impl HairSolver {
     /// that are not finite are taken as none, a root that is not as resting at the other end of the step, or at the
     /// origin. A guide whose state is not finite, before or after, goes back to the groom.
     ///
-    /// [`Outcome::slowed`] counts vertices beyond the speed of sound, [`Outcome::pinched`] those that a collider holds inside.
+    /// [`Outcome::slowed`] counts vertices beyond the speed of sound, [`Outcome::pinched`] those that colliders leave no way
+    /// out: all others end a step outside.
     ///
     /// # Panics
     ///
@@ -113,7 +134,16 @@ impl HairSolver {
                 state.reset_guide(hair, strand);
             }
         }
-        self.plan(hair, drive, substeps);
+        // Near the roots, where f32 is finest.
+        let origin = path::usable(drive.root(0))[0].translation;
+        self.obstacles
+            .plan(drive, origin, hair.spec.friction, substeps);
+        self.loads.fill(Vec3::zeros());
+        for (vertex, force) in drive.loads {
+            if let Some(load) = self.loads.get_mut(*vertex as usize) {
+                *load += finite_or_zero(*force);
+            }
+        }
         if let Some(volume) = &hair.spec.volume {
             self.volume.relax(volume, hair, dt, state);
         }
@@ -122,7 +152,9 @@ impl HairSolver {
         let step = Step {
             level: self.level,
             hair,
-            path: &self.path,
+            drive,
+            origin,
+            substeps,
             obstacles: &self.obstacles,
             loads: &self.loads,
             inputs: Inputs {
@@ -131,9 +163,7 @@ impl HairSolver {
                 damping: spec.material.damping,
                 gravity: finite_or_zero(drive.gravity).into(),
                 wind: finite_or_zero(drive.wind).into(),
-                roots: [[0.0, 0.0, 0.0, 1.0]; 2],
                 is_held: spec.hold > 0.0,
-                root_turn: [0.0; 3],
             },
         };
         let before: &HairState = state;
@@ -145,43 +175,12 @@ impl HairSolver {
             iterations: substeps as u32,
             ..Outcome::default()
         };
-        let root = self.path[substeps].rotation;
         for (lane8, group) in self.groups.iter().zip(&hair.groups) {
-            lane8.store(hair, group, root, state);
+            lane8.store(hair, group, state);
             outcome.slowed += lane8.slowed;
             outcome.pinched += lane8.pinched;
         }
         outcome
-    }
-
-    /// Where the root and the colliders are at each substep, and what pulls at each vertex.
-    fn plan(&mut self, hair: &Hair, drive: &HairDrive<'_>, substeps: usize) {
-        let (start, end) = usable(drive);
-        // Near the head, where f32 is finest.
-        let origin = start.translation;
-        let travel = end.translation - start.translation;
-        self.path.clear();
-        self.path.extend((0..=substeps).map(|index| {
-            let alpha = index as f32 / substeps as f32;
-            let rotation = if index == 0 || start.rotation == end.rotation {
-                start.rotation
-            } else {
-                quat::slerp(start.rotation, end.rotation, alpha)
-            };
-            Transform {
-                translation: travel * alpha,
-                rotation,
-                ..Transform::IDENTITY
-            }
-        }));
-        self.obstacles
-            .plan(drive, origin, hair.spec.friction, substeps);
-        self.loads.fill(Vec3::zeros());
-        for (vertex, force) in drive.loads {
-            if let Some(load) = self.loads.get_mut(*vertex as usize) {
-                *load += finite_or_zero(*force);
-            }
-        }
     }
 }
 
@@ -189,7 +188,10 @@ impl HairSolver {
 struct Step<'a> {
     level: Level,
     hair: &'a Hair,
-    path: &'a [Transform],
+    drive: &'a HairDrive<'a>,
+    /// What positions are relative to.
+    origin: Vec3,
+    substeps: usize,
     obstacles: &'a Obstacles,
     loads: &'a [Vec3],
     inputs: Inputs,
@@ -206,68 +208,68 @@ pub(super) struct Lane8 {
     /// For each vertex and strand, which colliders it touches.
     pub(super) touched: Vec<[u32; LANES]>,
     answers: Vec<Answer>,
+    /// World from the root of each strand.
+    roots: [Quat; LANES],
     slowed: u32,
     pinched: u32,
 }
 
 impl Step<'_> {
     fn run(&self, group: &Group, state: &HairState, lane8: &mut Lane8) {
-        lane8.load(self.hair, group, self.path[0].rotation, state, self.loads);
-        for (index, pair) in self.path.windows(2).enumerate() {
-            let [before, after] = [&pair[0], &pair[1]];
-            let mut inputs = self.inputs;
-            inputs.roots = [before, after].map(|at| at.rotation.coords.into());
-            inputs.root_turn = if before.rotation == after.rotation {
-                [0.0; 3]
+        let paths = group
+            .strands
+            .map(|strand| Path::new(self.drive.root(strand as usize), self.origin));
+        lane8.roots = paths.map(|path| path.start.rotation);
+        lane8.load(self.hair, group, state, self.loads);
+        for index in 0..self.substeps {
+            let part = |path: Path| path.part(index, self.substeps);
+            let parts = if self.drive.world_from_roots.is_empty() {
+                [part(paths[0]); LANES]
             } else {
-                quat::log(after.rotation * before.rotation.inverse()).into()
+                paths.map(part)
             };
-            let roots = self.roots(group, before, after);
-            let root_velocity = roots.map(|[from, to]| (to - from) / inputs.h);
-            let mut velocity = [[0.0; LANES]; 3];
-            for (lane, root_velocity) in root_velocity.iter().enumerate() {
-                for (axis, lanes) in velocity.iter_mut().enumerate() {
-                    lanes[lane] = root_velocity[axis];
-                }
-            }
-            self.advance(&inputs, group, &velocity, lane8);
+            lane8.roots = parts.map(|part| part.after.rotation);
+            let roots = self.root_places(group, &parts);
+            let motion = path::root_motion(&parts, &roots, self.inputs.h);
+            self.advance(group, &motion, lane8);
             if !self.obstacles.is_empty() {
                 let scene = Scene {
                     obstacles: self.obstacles,
                     substep: index,
                     roots: &roots,
                     thickness: self.hair.spec.thickness,
-                    h: inputs.h,
+                    h: self.inputs.h,
                 };
                 for _ in 0..contact::ROUNDS {
                     if !contact::settle(&scene, group, lane8) {
                         break;
                     }
-                    self.advance(&inputs, group, &velocity, lane8);
+                    self.advance(group, &motion, lane8);
                 }
-                lane8.pinched = contact::finish(&scene, lane8);
+                lane8.pinched = contact::finish(&scene, group, lane8);
             }
             lane8.slowed = lane8.limit_speed(group.used);
             std::mem::swap(&mut lane8.now, &mut lane8.next);
         }
     }
 
-    fn advance(&self, inputs: &Inputs, group: &Group, velocity: &[Lanes; 3], lane8: &mut Lane8) {
+    fn advance(&self, group: &Group, root: &RootMotion, lane8: &mut Lane8) {
         let strands = Strands {
             group,
-            root_velocity: velocity,
+            root,
             actions: &lane8.actions,
             now: &lane8.now,
         };
-        let (answers, next) = (&mut lane8.answers, &mut lane8.next);
+        let (inputs, answers, next) = (&self.inputs, &mut lane8.answers, &mut lane8.next);
         dispatch!(self.level, simd => rod::advance(simd, inputs, strands, answers, next));
     }
 
     /// Where the roots of a group are before and after a substep.
-    fn roots(&self, group: &Group, before: &Transform, after: &Transform) -> [[Vec3; 2]; LANES] {
-        group.strands.map(|strand| {
-            let first = self.hair.strands[strand as usize].first_vertex;
-            let root = self.hair.points[first];
+    fn root_places(&self, group: &Group, parts: &[PathPart; LANES]) -> [[Vec3; 2]; LANES] {
+        std::array::from_fn(|lane| {
+            let strand = &self.hair.strands[group.strands[lane] as usize];
+            let root = self.hair.points[strand.first_vertex];
+            let PathPart { before, after, .. } = &parts[lane];
             [before, after].map(|at| at.translation + at.rotation * root)
         })
     }
@@ -284,13 +286,15 @@ impl Lane8 {
             contacts: Vec::with_capacity(count * LANES),
             touched: vec![[0; LANES]; count],
             answers: vec![Answer::default(); count],
+            roots: [Quat::identity(); LANES],
             slowed: 0,
             pinched: 0,
         }
     }
 
-    fn load(&mut self, hair: &Hair, group: &Group, root: Quat, state: &HairState, loads: &[Vec3]) {
+    fn load(&mut self, hair: &Hair, group: &Group, state: &HairState, loads: &[Vec3]) {
         for (lane, strand) in group.strands.iter().enumerate() {
+            let root = self.roots[lane];
             let strand = hair.strands[*strand as usize];
             let mut offset = Vec3::zeros();
             for (index, node) in self.now.iter_mut().enumerate() {
@@ -309,9 +313,9 @@ impl Lane8 {
     }
 
     /// Brings the result into the state; strands that came out not finite go back to the groom.
-    fn store(&self, hair: &Hair, group: &Group, root: Quat, state: &mut HairState) {
-        let root_from_world = root.inverse();
+    fn store(&self, hair: &Hair, group: &Group, state: &mut HairState) {
         for (lane, strand) in group.strands.iter().enumerate().take(group.used) {
+            let root_from_world = self.roots[lane].inverse();
             let strand = hair.strands[*strand as usize];
             let origin = hair.points[strand.first_vertex];
             state.positions[strand.first_vertex] = origin;
@@ -367,21 +371,6 @@ pub(super) fn get3(lanes: &[Lanes; 3], lane: usize) -> Vec3 {
     Vec3::new(lanes[0][lane], lanes[1][lane], lanes[2][lane])
 }
 
-/// Both ends of the root's path, finite and rigid.
-fn usable(drive: &HairDrive<'_>) -> (Transform, Transform) {
-    let is_usable = |t: &Transform| {
-        let squared = t.rotation.coords.norm_squared();
-        t.translation.iter().all(|c| c.abs() < 1e9) && (0.5..2.0).contains(&squared)
-    };
-    let (start, end) = (drive.previous_world_from_root, drive.world_from_root);
-    match (is_usable(&start), is_usable(&end)) {
-        (true, true) => (start, end),
-        (true, false) => (start, start),
-        (false, true) => (end, end),
-        (false, false) => (Transform::IDENTITY, Transform::IDENTITY),
-    }
-}
-
 fn finite_or_zero(v: Vec3) -> Vec3 {
     if v.iter().all(|c| c.abs() < 1e9) {
         v
@@ -395,7 +384,7 @@ mod tests {
     use super::*;
     use crate::hair::{HairSpec, HairVolume};
     use anim_geom::Shape;
-    use anim_math::Affine;
+    use anim_math::{Affine, quat};
 
     /// Hair of several lengths on a ball, half a second into a turn of the head.
     fn flung(level: Level, threads: usize) -> HairState {

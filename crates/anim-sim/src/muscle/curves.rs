@@ -67,12 +67,7 @@ pub struct Parabolic {
 impl Default for Parabolic {
     /// MuJoCo's defaults.
     fn default() -> Self {
-        Self {
-            min_length: 0.5,
-            max_length: 1.6,
-            passive_force: 1.3,
-            stretch_force: 1.2,
-        }
+        Self::MUJOCO
     }
 }
 
@@ -154,6 +149,54 @@ pub fn tendon(strain: f64, at_one: f64) -> Sample {
 }
 
 impl Parabolic {
+    /// MuJoCo's defaults.
+    pub const MUJOCO: Self = Self {
+        min_length: 0.5,
+        max_length: 1.6,
+        passive_force: 1.3,
+        stretch_force: 1.2,
+    };
+
+    /// Active force at an activation and passive force together.
+    pub(crate) fn along_fiber(&self, length: f64, activation: f64) -> Sample {
+        let (active, passive) = (self.active_length(length), self.passive_length(length));
+        Sample::new(
+            activation * active.value + passive.value,
+            activation * active.slope + passive.slope,
+        )
+    }
+
+    /// The integral of active force from length 1.
+    pub(crate) fn active_work(&self, length: f64) -> f64 {
+        let length = length.clamp(self.min_length, self.max_length);
+        let (end, width, away) = match length <= 1.0 {
+            true => (
+                length - self.min_length,
+                0.5 * (1.0 - self.min_length),
+                -1.0,
+            ),
+            false => (self.max_length - length, 0.5 * (self.max_length - 1.0), 1.0),
+        };
+        let x = end / width;
+        let cube = |x: f64| x * x * x / 6.0;
+        // Half a bell has the area of a rectangle of half its base.
+        match x <= 1.0 {
+            true => away * width * (1.0 - cube(x)),
+            false => away * width * (2.0 - x - cube(2.0 - x)),
+        }
+    }
+
+    /// The integral of passive force from length 1.
+    pub(crate) fn passive_work(&self, length: f64) -> f64 {
+        let width = 0.5 * (self.max_length - 1.0);
+        let x = ((length - 1.0) / width).max(0.0);
+        let work = match x <= 1.0 {
+            true => x * x * x / 6.0,
+            false => 0.5 * x * (x - 1.0) + 1.0 / 6.0,
+        };
+        self.passive_force * width * work
+    }
+
     fn active_length(&self, length: f64) -> Sample {
         let (low, high) = (self.min_length, self.max_length);
         if length <= low || length >= high {
@@ -233,6 +276,19 @@ mod tests {
             check_slope(|x| curves.velocity(x), -1.5, 1.0, &[-1.0]);
         }
         check_slope(|x| tendon(x, 0.049), -0.01, 0.1, &[]);
+    }
+
+    #[test]
+    fn work_is_the_integral_of_force() {
+        let p = Parabolic {
+            min_length: 0.45,
+            ..Parabolic::MUJOCO
+        };
+        let active = |x| Sample::new(p.active_work(x), p.active_length(x).value);
+        let passive = |x| Sample::new(p.passive_work(x), p.passive_length(x).value);
+        check_slope(active, 0.3, 1.8, &[]);
+        check_slope(passive, 0.3, 1.8, &[]);
+        assert_eq!((p.active_work(1.0), p.passive_work(1.0)), (0.0, 0.0));
     }
 
     #[test]

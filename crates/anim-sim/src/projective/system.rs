@@ -1,6 +1,6 @@
 //! The potential of a substep, its gradient, and the constant matrix in place of its Hessian.
 
-use anim_geom::sparse::Cholesky;
+use anim_geom::sparse::{Cholesky, SolveScratch};
 
 use crate::energy::{Elements, Energy};
 use crate::inertia::{Inertia, Vec3d};
@@ -66,6 +66,7 @@ pub(super) struct Factor {
     free: Vec<u32>,
     /// 3 columns of the solve.
     columns: Vec<f64>,
+    scratch: SolveScratch,
 }
 
 impl Factor {
@@ -92,6 +93,7 @@ impl Factor {
             cholesky: Cholesky::new(free.len(), &lower).ok(),
             h: inertia.h,
             columns: vec![0.0; 3 * free.len()],
+            scratch: SolveScratch::default(),
             free,
         }
     }
@@ -123,7 +125,7 @@ impl Factor {
                 *value = vector[*place as usize][axis];
             }
         }
-        cholesky.solve_in_place(&mut self.columns);
+        cholesky.solve_with(&mut self.scratch, &mut self.columns);
         for (axis, column) in self.columns.chunks_exact(count).enumerate() {
             for (value, place) in column.iter().zip(&self.free) {
                 vector[*place as usize][axis] = *value;

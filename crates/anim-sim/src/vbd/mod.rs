@@ -49,8 +49,8 @@ mod plan;
 use anim_geom::chunks;
 
 use crate::drive::{Drive, Outcome, Solver};
-use crate::energy::tet::Strain;
 use crate::energy::{Energy, Local};
+use crate::fem::Mat3d;
 use crate::inertia::{Inertia, Vec3d};
 use crate::model::{Model, State};
 use plan::{Incidence, Plan};
@@ -93,7 +93,7 @@ pub struct Vbd {
     /// P each, where they were one and two iterations ago; empty without acceleration.
     history: [Vec<Vec3d>; 2],
     /// Of each tetrahedron at the beginning of the substep; empty without viscosity.
-    strains: Vec<Strain>,
+    strains: Vec<Mat3d>,
 }
 
 impl Vbd {
@@ -118,7 +118,7 @@ impl Vbd {
             inertia: Inertia::new(model, plan.vertex_of_place.clone(), options.substeps),
             moved: vec![Vec3d::zeros(); count],
             history: [(); 2].map(|()| vec![Vec3d::zeros(); remembered]),
-            strains: vec![Strain::default(); if has_viscosity { tets.len() } else { 0 }],
+            strains: vec![Mat3d::zeros(); if has_viscosity { tets.len() } else { 0 }],
             options,
             plan,
         }
@@ -213,7 +213,7 @@ fn chebyshev_weight(radius: f32, iteration: u32) -> f64 {
 struct Descent<'a> {
     plan: &'a Plan,
     inertia: &'a Inertia,
-    strains: &'a [Strain],
+    strains: &'a [Mat3d],
     inverse_h2: f64,
 }
 

@@ -6,6 +6,8 @@
 )]
 
 mod contact;
+mod roots;
+mod standing;
 
 use anim_math::{Transform, Vec3, quat};
 use anim_sim::hair::{Hair, HairDrive, HairMaterial, HairSolver, HairSpec, HairState};
