@@ -1,8 +1,6 @@
 //! What can be measured of hair and muscles in one frame.
 
 use anim_engine::Actor;
-use anim_engine::math::Vec3;
-use anim_engine::sim::muscle::Belly;
 use serde_json::{Value, json};
 
 use crate::simulate::TOUCH;
@@ -47,34 +45,16 @@ pub(crate) fn hair(actor: &Actor) -> impl Iterator<Item = HairRow> {
     })
 }
 
-/// Rings and sides of a belly whose volume is taken.
-const RESOLUTION: [usize; 2] = [16, 16];
-
 /// The muscles of an actor.
 pub(crate) fn muscles(actor: &Actor) -> impl Iterator<Item = MuscleRow> {
     let muscles = actor.character().muscles().iter().zip(actor.muscles());
-    muscles.map(|(model, muscle)| {
-        let [rings, sides] = RESOLUTION;
-        let mut surface = Vec::new();
-        muscle.belly_surface(model, rings, sides, &mut surface);
-        let volume_error = model.belly().map_or(0.0, |belly| {
-            volume(&surface, &Belly::triangles(rings, sides)) / belly.spec().volume - 1.0
-        });
-        MuscleRow {
-            name: model.name.clone(),
-            activation: muscle.activation(),
-            force: muscle.force(),
-            length: muscle.length(),
-            volume_error,
-        }
+    muscles.map(|(model, muscle)| MuscleRow {
+        name: model.name.clone(),
+        activation: muscle.activation(),
+        force: muscle.force(),
+        length: muscle.length(),
+        volume_error: muscle.volume_error(model),
     })
-}
-
-/// What a closed mesh holds, m³.
-fn volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
-    let corner = |v: u32| (points[v as usize] - points[0]).cast::<f64>();
-    let six_times = |[a, b, c]: &[u32; 3]| corner(*a).dot(&corner(*b).cross(&corner(*c)));
-    triangles.iter().map(six_times).sum::<f64>() / 6.0
 }
 
 impl HairRow {

@@ -156,7 +156,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             (Writer::Alembic(scene), _) => take(&show.scene, scene),
             (Writer::Sequence, Some(path)) => {
                 let path = numbered(path, frame);
-                output::file(&path, obj::write(&objects(&show.scene)).as_bytes())?;
+                let objects = seen(&show.scene).into_iter().map(|seen| seen.object);
+                let objects: Vec<ObjObject> = objects.collect();
+                output::file(&path, obj::write(&objects).as_bytes())?;
                 written.push(path.display().to_string());
             }
             _ => {}
@@ -351,9 +353,10 @@ fn table(rows: &[Row], recalled: u32, stopped: usize, hash: &str, written: &[Str
 
 /// Appends the frame that the scene shows.
 fn take(scene: &Scene, all: &mut AbcScene) {
-    for (index, object) in objects(scene).into_iter().enumerate() {
+    for (index, Seen { object, width }) in seen(scene).into_iter().enumerate() {
         let is_mesh = !object.triangles.is_empty();
         let (counts, points) = curves(&object.lines);
+        let points: Vec<u32> = points.collect();
         if index == all.objects.len() {
             let shape = match is_mesh {
                 true => AbcShape::Mesh {
@@ -361,7 +364,7 @@ fn take(scene: &Scene, all: &mut AbcScene) {
                 },
                 false => AbcShape::Curves {
                     counts,
-                    widths: Vec::new(),
+                    widths: width.map_or_else(Vec::new, |width| vec![width; points.len()]),
                 },
             };
             all.objects.push(AbcObject {
@@ -373,7 +376,10 @@ fn take(scene: &Scene, all: &mut AbcScene) {
         all.objects[index].frames.push(AbcFrame {
             positions: match is_mesh {
                 true => object.positions,
-                false => points.map(|v| object.positions[v as usize]).collect(),
+                false => points
+                    .iter()
+                    .map(|v| object.positions[*v as usize])
+                    .collect(),
             },
             normals: object.normals,
             ..AbcFrame::default()
@@ -401,9 +407,19 @@ fn curves(lines: &[[u32; 2]]) -> (Vec<u32>, impl Iterator<Item = u32>) {
     (counts, points)
 }
 
+/// A surface or lines, and how thick those are, m, if that is known.
+struct Seen {
+    object: ObjObject,
+    width: Option<f32>,
+}
+
 /// Everything that is to be seen, world space: surfaces, strands of hair and ropes as lines.
-fn objects(scene: &Scene) -> Vec<ObjObject> {
+fn seen(scene: &Scene) -> Vec<Seen> {
     let mut objects = Vec::new();
+    let plain = |object| Seen {
+        object,
+        width: None,
+    };
     for (index, (_, actor)) in scene.engine.actors().enumerate() {
         let surfaces = actor.surfaces().iter().zip(actor.character().surfaces());
         for (part, (blocks, surface)) in surfaces.enumerate() {
@@ -413,13 +429,13 @@ fn objects(scene: &Scene) -> Vec<ObjObject> {
             };
             to_world(&mut vertices, &actor.world_from_model());
             let name = surface.name.as_deref().unwrap_or("surface");
-            objects.push(ObjObject {
+            objects.push(plain(ObjObject {
                 name: format!("{index}.{part}.{name}"),
                 positions: vertices.positions,
                 normals: vertices.normals,
                 triangles: surface.mesh.triangles().to_vec(),
                 lines: Vec::new(),
-            });
+            }));
         }
     }
     for (index, (_, actor)) in scene.engine.actors().enumerate() {
@@ -429,12 +445,16 @@ fn objects(scene: &Scene) -> Vec<ObjObject> {
             let lines = strands.flat_map(|strand| {
                 (strand.start..strand.end - 1).map(|point| [point as u32, point as u32 + 1])
             });
-            ObjObject {
+            let object = ObjObject {
                 name: format!("{index}.hair.{part}"),
                 positions: hair.strands().to_vec(),
                 normals: Vec::new(),
                 triangles: Vec::new(),
                 lines: lines.collect(),
+            };
+            Seen {
+                object,
+                width: Some(2.0 * model.radius),
             }
         }));
     }
@@ -444,13 +464,13 @@ fn objects(scene: &Scene) -> Vec<ObjObject> {
             true => spec.links.iter().map(|link| link.vertices).collect(),
             false => Vec::new(),
         };
-        objects.push(ObjObject {
+        objects.push(plain(ObjObject {
             name: format!("{index}.{}", body.name()),
             positions: body.positions().to_vec(),
             normals: Vec::new(),
             triangles: spec.triangles.clone(),
             lines,
-        });
+        }));
     }
     objects
 }

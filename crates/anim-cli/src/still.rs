@@ -195,3 +195,37 @@ pub(crate) fn collider_box(collider: &Collider) -> Option<(Vec3, Vec3)> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anim_engine::geom::{MeshBvh, primitives};
+    use anim_engine::math::{Affine, Transform, quat};
+
+    #[test]
+    fn obstacles_are_in_their_boxes_and_planes_have_none() {
+        let place = Affine::from(Transform {
+            translation: Vec3::new(1.0, 2.0, 3.0),
+            ..Transform::from_rotation(quat::from_axis_angle(
+                Vec3::z(),
+                std::f32::consts::FRAC_PI_2,
+            ))
+        });
+        let boxed = |shape| collider_box(&Collider::new(shape, place));
+        let close = |found: Option<(Vec3, Vec3)>, half: Vec3| {
+            let (low, high) = found.unwrap();
+            // Roundings of a few metres.
+            assert!((low - (place.translation - half)).norm() < 1e-5, "{low}");
+            assert!((high - (place.translation + half)).norm() < 1e-5, "{high}");
+        };
+        close(boxed(Shape::Sphere { radius: 0.5 }), Vec3::repeat(0.5));
+        let capsule = Shape::Capsule {
+            radius: 0.5,
+            half_length: 2.0,
+        };
+        close(boxed(capsule), Vec3::new(2.5, 0.5, 0.5));
+        let mesh = MeshBvh::new(&primitives::cuboid(Vec3::new(1.0, 2.0, 3.0))).unwrap();
+        close(boxed(Shape::Mesh(Arc::new(mesh))), Vec3::new(2.0, 1.0, 3.0));
+        assert_eq!(boxed(Shape::Plane), None);
+    }
+}

@@ -55,8 +55,8 @@ fn main() -> Outcome {
             arm.step(excitation(frame))?;
         }
         let belly = arm.belly()?;
-        let volume = volume(&belly, &Belly::triangles(16, 16));
-        volume_error = volume_error.max((volume / arm.volume - 1.0).abs());
+        let error = arm.actor()?.muscles()[0].volume_error(arm.muscle()?);
+        volume_error = volume_error.max(error.abs());
         let radius = arm.radius()?;
         if radius > thickest.0 {
             thickest = (radius, arm.angle);
@@ -116,8 +116,6 @@ struct Arm {
     id: ActorId,
     elbow: JointId,
     pose: Pose,
-    /// Of the belly, m³.
-    volume: f64,
     /// Of the elbow, rad and rad/s.
     angle: f64,
     speed: f64,
@@ -158,7 +156,6 @@ impl Arm {
             id,
             pose,
             elbow,
-            volume,
             angle: 0.1,
             speed: 0.0,
         };
@@ -277,11 +274,4 @@ impl Arm {
         canvas.mesh(&camera, &skin, &[], triangles, &film);
         Ok(canvas.finish())
     }
-}
-
-/// What a closed mesh holds, m³.
-fn volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
-    let corner = |v: u32| (points[v as usize] - points[0]).cast::<f64>();
-    let six_times = |[a, b, c]: &[u32; 3]| corner(*a).dot(&corner(*b).cross(&corner(*c)));
-    triangles.iter().map(six_times).sum::<f64>() / 6.0
 }

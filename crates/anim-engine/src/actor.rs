@@ -245,6 +245,11 @@ impl Actor {
         &self.muscles
     }
 
+    /// The muscles, to put them into other states.
+    pub fn muscles_mut(&mut self) -> &mut [ActorMuscle] {
+        &mut self.muscles
+    }
+
     /// True if the actor produced NaN or infinity and was put back to its last finite state and stopped.
     pub fn is_quarantined(&self) -> bool {
         self.quarantined

@@ -241,7 +241,7 @@ impl ActorHair {
         self.state.tensions.copy_from_slice(&state.tensions);
     }
 
-    /// Where the root was when hair was last simulated.
+    /// Where the root is in this frame.
     pub fn world_from_root(&self) -> Transform {
         self.after
     }

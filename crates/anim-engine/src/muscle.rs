@@ -267,6 +267,20 @@ impl ActorMuscle {
         }
     }
 
+    /// By how much the mesh of its belly holds more than its flesh is, a fraction; 0 without a belly. Allocates the mesh.
+    pub fn volume_error(&self, muscle: &CharacterMuscle) -> f64 {
+        let Some(belly) = &muscle.belly else {
+            return 0.0;
+        };
+        let [rings, sides] = [16, 16];
+        let mut points = Vec::new();
+        self.belly_surface(muscle, rings, sides, &mut points);
+        let corner = |v: u32| (points[v as usize] - points[0]).cast::<f64>();
+        let six_times = |[a, b, c]: [u32; 3]| corner(a).dot(&corner(b).cross(&corner(c)));
+        let triangles = Belly::triangles(rings, sides).into_iter();
+        triangles.map(six_times).sum::<f64>() / (6.0 * belly.spec().volume) - 1.0
+    }
+
     /// Puts it into a state, such as one of an earlier run; what is no number is left as it is.
     pub fn set_state(&mut self, state: MuscleState) {
         let MuscleState {
