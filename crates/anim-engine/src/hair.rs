@@ -63,6 +63,8 @@ pub struct HairOptions {
     pub color: [f32; 3],
 }
 
+/// Strands further from their joint than this, m, are a mistake.
+const FAR: f32 = 1e4;
 /// Of a drawn strand at its root, m.
 pub(crate) const RADIUS: f32 = 5e-4;
 /// Brown, linear RGB.
@@ -135,8 +137,8 @@ impl Character {
     ///
     /// # Errors
     ///
-    /// [`EngineError::Scene`] for a joint of another skeleton and a thickness that is not positive, [`EngineError::Sim`] for
-    /// hair that cannot be simulated.
+    /// [`EngineError::Scene`] for a joint of another skeleton, a strand kilometres away and a thickness that is not positive,
+    /// [`EngineError::Sim`] for hair that cannot be simulated.
     pub fn with_hair(mut self, mut options: HairOptions) -> Result<Self, EngineError> {
         let refuse = |place: &str, message: String| EngineError::Scene {
             place: place.to_owned(),
@@ -151,6 +153,11 @@ impl Character {
         if !(options.radius > 0.0 && options.radius.is_finite()) {
             let message = format!("{} m is not positive", options.radius);
             return Err(refuse("radius", message));
+        }
+        let grooms = options.hair.guides.iter().chain(&options.strands);
+        let is_far = |point: &&Vec3| point.amax() > FAR;
+        if let Some(point) = grooms.flatten().find(is_far) {
+            return Err(refuse("groom", format!("a point at {} m", point.amax())));
         }
         let mut globals = Globals::new(&self.skeleton);
         self.skeleton.globals(self.skeleton.rest(), &mut globals);

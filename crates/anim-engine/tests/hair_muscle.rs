@@ -432,16 +432,38 @@ fn volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
     triangles.iter().map(six_times).sum::<f64>() / 6.0
 }
 
-/// Numbers as files have them when they are wrong.
-fn number() -> impl Strategy<Value = f32> {
-    prop_oneof![
-        4 => -1.0_f32..1.0,
-        1 => prop::sample::select(vec![0.0, -0.0, 1e-40, 1e-20, 1e20, f32::MAX, f32::MIN, f32::NAN, f32::INFINITY]),
-    ]
+/// Numbers as files have them, and once in a while as they have them when they are wrong.
+fn number(usual: std::ops::Range<f32>) -> impl Strategy<Value = f32> {
+    let wrong = vec![
+        0.0,
+        -0.0,
+        -1.0,
+        1e-40,
+        1e-20,
+        1e20,
+        f32::MAX,
+        f32::MIN,
+        f32::NAN,
+        f32::INFINITY,
+    ];
+    prop_oneof![30 => usual, 1 => prop::sample::select(wrong)]
 }
 
 fn point() -> impl Strategy<Value = Vec3> {
-    prop::array::uniform3(number()).prop_map(Vec3::from)
+    let coordinate = || number(-0.3..0.3);
+    (coordinate(), coordinate(), coordinate()).prop_map(|(x, y, z)| Vec3::new(x, y, z))
+}
+
+fn strands() -> impl Strategy<Value = Vec<Vec<Vec3>>> {
+    let points = prop_oneof![30 => 2_usize..5, 1 => Just(0), 1 => Just(1)];
+    let strand = points.prop_flat_map(|count| prop::collection::vec(point(), count));
+    prop::collection::vec(strand, 0..6)
+}
+
+fn joint() -> impl Strategy<Value = String> {
+    let names = ["upper_arm", "lower_arm", "hand"];
+    let known = prop::sample::select(names.to_vec());
+    prop_oneof![20 => known, 1 => Just("nothing")].prop_map(str::to_owned)
 }
 
 proptest! {
@@ -449,22 +471,21 @@ proptest! {
 
     #[test]
     fn no_hair_or_muscle_of_a_file_panics_or_leaves_the_numbers(
-        guides in prop::collection::vec(prop::collection::vec(point(), 0..4), 0..4),
-        strands in prop::collection::vec(prop::collection::vec(point(), 0..4), 0..3),
+        guides in strands(),
+        drawn in strands(),
         segments in prop::option::of(0_u32..5),
-        material in prop::array::uniform6(number()),
-        points in prop::collection::vec((0_usize..4, point()), 0..4),
-        wrap in (0_usize..3, 0_usize..4, point(), point(), number()),
-        muscle in prop::array::uniform4(number()),
-        excitation in number(),
-        wind in point(),
+        material in prop::array::uniform6(number(0.0..0.1)),
+        points in prop::collection::vec((joint(), point()), 1..6),
+        wrap in (0_usize..2, joint(), point(), point(), number(0.001..0.1)),
+        muscle in prop::array::uniform4(number(0.001..0.5)),
+        excitation in number(0.0..1.0),
+        wind in prop::array::uniform3(number(-50.0..50.0)),
     ) {
-        let joints = ["upper_arm", "lower_arm", "hand", "nothing"];
         let mut spec: SceneSpec = serde_json::from_str(common::BICEPS).unwrap();
         let character = &mut spec.characters[0];
         character.hair = vec![anim_engine::scene::HairUse {
             joint: "hand".to_owned(),
-            groom: anim_engine::scene::GroomSpec::Strands { guides, strands },
+            groom: anim_engine::scene::GroomSpec::Strands { guides, strands: drawn },
             material: HairSpec {
                 segments,
                 hold: material[0],
@@ -480,10 +501,10 @@ proptest! {
         let part = &mut character.muscles[1];
         part.points = points
             .into_iter()
-            .map(|(joint, point)| anim_engine::scene::MusclePoint { joint: joints[joint].to_owned(), point })
+            .map(|(joint, point)| anim_engine::scene::MusclePoint { joint, point })
             .collect();
         part.wraps[0].strand = wrap.0;
-        part.wraps[0].joint = joints[wrap.1].to_owned();
+        part.wraps[0].joint = wrap.1;
         part.wraps[0].center = wrap.2;
         part.wraps[0].axis = wrap.3;
         part.wraps[0].radius = wrap.4;
@@ -492,7 +513,7 @@ proptest! {
         part.muscle.tendon_length = f64::from(muscle[2]);
         part.muscle.pennation = f64::from(muscle[3]);
         part.excitation = None;
-        spec.wind = wind;
+        spec.wind = Vec3::from(wind);
         // One part at a time is enough to be refused for.
         let whole = try_scene(&spec, 1);
         let mut bald = spec.clone();
