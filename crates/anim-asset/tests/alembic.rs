@@ -8,8 +8,9 @@
 
 use std::process::Command;
 
-use anim_asset::alembic::{AbcFrame, AbcObject, AbcScene, AbcShape, write};
+use anim_asset::alembic::{AbcFrame, AbcObject, AbcScene, AbcShape, read, write};
 use anim_math::{Affine, Mat3, Vec3};
+use proptest::prelude::*;
 
 /// A cloth that waves, under a transform that moves, and two hairs.
 fn scene() -> AbcScene {
@@ -216,4 +217,121 @@ fn blender_reads_every_vertex_of_every_frame() {
         turned.iter().map(|v| *v as f32).collect::<Vec<_>>(),
         "the same side is out"
     );
+}
+
+/// A file of one triangle that rests.
+fn tiny() -> AbcScene {
+    AbcScene {
+        objects: vec![AbcObject {
+            name: "tiny".into(),
+            shape: AbcShape::Mesh {
+                faces: vec![vec![0, 1, 2]],
+            },
+            frames: vec![AbcFrame {
+                positions: vec![Vec3::zeros(), Vec3::x(), Vec3::y()],
+                ..AbcFrame::default()
+            }],
+            ..AbcObject::default()
+        }],
+        ..AbcScene::default()
+    }
+}
+
+#[test]
+fn the_bytes_of_a_file_do_not_change_unseen() {
+    let hash = |bytes: &[u8]| {
+        bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    };
+    let bytes = write(&tiny()).unwrap();
+    assert_eq!(
+        (bytes.len(), hash(&bytes)),
+        (1624, 15_711_599_464_868_257_876)
+    );
+}
+
+#[test]
+fn what_is_written_is_read_again_to_the_bit() {
+    for scene in [scene(), tiny(), AbcScene::default()] {
+        assert_eq!(read(&write(&scene).unwrap()).unwrap(), scene);
+    }
+    let mut still = scene();
+    still.start = 1.25;
+    for object in &mut still.objects {
+        object.world_from_shape.truncate(1);
+        let first = object.frames[0].clone();
+        object.frames.fill(first);
+    }
+    let bytes = write(&still).unwrap();
+    // What rests comes back once.
+    still.objects.iter_mut().for_each(|o| o.frames.truncate(1));
+    assert_eq!(read(&bytes).unwrap(), still);
+}
+
+#[test]
+fn what_is_no_archive_is_refused_with_its_place() {
+    let refused = |bytes: &[u8]| {
+        let error = read(bytes).unwrap_err();
+        (error.code, error.location)
+    };
+    assert_eq!(refused(b""), ("ABC_MAGIC", "byte 0".into()));
+    assert_eq!(
+        refused(b"\x89HDF\r\n\x1a\n"),
+        ("ABC_MAGIC", "byte 0".into())
+    );
+    let mut bytes = write(&tiny()).unwrap();
+    // A coordinate that its key does not stand for.
+    let corners = [0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].map(f32::to_le_bytes);
+    let stored = bytes
+        .windows(36)
+        .position(|b| *b == *corners.as_flattened());
+    bytes[stored.unwrap()] ^= 1;
+    assert_eq!(refused(&bytes).0, "ABC_DAMAGED");
+    // Every group its own child.
+    let mut bytes = write(&tiny()).unwrap();
+    let root = u64::from_le_bytes(bytes[8..16].try_into().unwrap()) as usize;
+    let own = bytes[8..16].to_vec();
+    bytes[root + 24..root + 32].copy_from_slice(&own);
+    assert_eq!(refused(&bytes).0, "ABC_DAMAGED");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn no_damage_to_a_file_panics_or_comes_through_unsound(
+        cut in prop::option::of(0.0_f64..1.0),
+        changes in prop::collection::vec((0.0_f64..1.0, any::<u8>()), 0..4),
+        words in prop::collection::vec((0.0_f64..1.0, prop::sample::select(vec![
+            0, 1, 8, 16, u64::MAX, 1 << 63, (1 << 63) | 16, 1 << 32, u64::MAX >> 1,
+        ])), 0..2),
+    ) {
+        let mut bytes = write(&scene()).unwrap();
+        let place = |fraction: f64, length: usize| (fraction * length as f64) as usize;
+        for (at, value) in changes {
+            let at = place(at, bytes.len());
+            bytes[at] ^= value;
+        }
+        for (at, word) in words {
+            let at = place(at, bytes.len() - 8);
+            bytes[at..at + 8].copy_from_slice(&u64::to_le_bytes(word));
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(place(cut, bytes.len()));
+        }
+        match read(&bytes) {
+            Ok(scene) => prop_assert!(scene.check().is_ok()),
+            Err(error) => prop_assert!(error.code.starts_with("ABC_"), "{error}"),
+        }
+    }
+
+    #[test]
+    fn bytes_of_any_kind_after_the_header_are_read_or_refused(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let mut file = b"Ogawa\xff\x00\x01".to_vec();
+        file.extend(bytes);
+        let _ = read(&file);
+    }
 }

@@ -1,4 +1,4 @@
-//! A scene's frames as one document: joints as curves, cloth as morph targets, the ground as it is.
+//! A scene's frames as one document: joints as curves, cloth, hair and what muscles lift as morph targets, the ground as it is.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use anim_asset::{Document, MeshSpec, Node, Primitive};
 use anim_engine::geom::{Mesh, Vertices, normals};
 use anim_engine::math::{Affine, Transform, Vec3};
 use anim_engine::skeleton::{ClipSpec, MorphChannel, Pose};
-use anim_engine::{Actor, Body, Scene};
+use anim_engine::{Actor, ActorHair, Body, CharacterHair, Scene};
 
 use crate::output::{self, Failure};
 
-/// Frames between two keys of a baked cloth.
+/// Frames between two keys of what is baked as shapes.
 const CLOTH_EVERY: usize = 3;
 /// Linear RGB of simulated bodies.
 const BODY_COLOR: [f32; 3] = [0.62, 0.12, 0.10];
@@ -25,6 +25,8 @@ pub(crate) struct Baker {
     actors: Vec<Frames>,
     /// One list of frames a body that has a surface, world space.
     bodies: Vec<Vec<Vertices>>,
+    /// One list of frames a head of hair, world space: tubes about its guides.
+    hairs: Vec<Vec<Vertices>>,
 }
 
 /// The frames of one actor.
@@ -32,8 +34,8 @@ pub(crate) struct Baker {
 struct Frames {
     document: Document,
     poses: Vec<Pose>,
-    /// One list of frames a cloth, world space, source order.
-    cloths: Vec<Vec<Vertices>>,
+    /// One list of frames a surface that joints alone do not move, world space, source order.
+    freed: Vec<Vec<Vertices>>,
 }
 
 impl Baker {
@@ -42,12 +44,13 @@ impl Baker {
         let frames = |document| Frames {
             document,
             poses: Vec::new(),
-            cloths: Vec::new(),
+            freed: Vec::new(),
         };
         Self {
             fps,
             actors: documents.into_iter().map(frames).collect(),
             bodies: Vec::new(),
+            hairs: Vec::new(),
         }
     }
 
@@ -56,8 +59,16 @@ impl Baker {
         for (frames, id) in self.actors.iter_mut().zip(&scene.actors) {
             if let Some(actor) = scene.engine.actor(*id) {
                 frames.poses.push(world_pose(actor));
-                frames.take_cloths(actor);
+                frames.take_freed(actor);
             }
+        }
+        for (index, (model, hair)) in hairs(scene).enumerate() {
+            if index == self.hairs.len() {
+                self.hairs.push(Vec::new());
+            }
+            let mut tubes = Vertices::default();
+            hair.guide_tubes(model, guide_radius(model), &mut tubes);
+            self.hairs[index].push(tubes);
         }
         let bodies = scene.engine.bodies().map(|(_, body)| body);
         for (index, body) in bodies.filter(|body| has_surface(body)).enumerate() {
@@ -102,6 +113,15 @@ impl Baker {
                 &frames,
             )?;
         }
+        for ((model, _), frames) in hairs(scene).zip(self.hairs) {
+            let mesh = Mesh {
+                rest: Vertices::default(),
+                uvs: Vec::new(),
+                triangles: model.guide_triangles(),
+            };
+            let (color, fps) = (model.color, self.fps);
+            add_animated(&mut all, &mut clip, "hair", mesh, color, fps, &frames)?;
+        }
         if let Some(ground) = &scene.ground {
             let mesh = add_mesh(&mut all, "ground", ground.clone(), GROUND_COLOR);
             add_node(&mut all, "ground", mesh);
@@ -114,13 +134,13 @@ impl Baker {
 }
 
 impl Frames {
-    fn take_cloths(&mut self, actor: &Actor) {
-        let character = actor.character();
-        self.cloths.resize_with(character.cloths().len(), Vec::new);
-        for (frames, cloth) in self.cloths.iter_mut().zip(character.cloths()) {
-            let mesh = &character.surfaces()[cloth.surface].mesh;
+    fn take_freed(&mut self, actor: &Actor) {
+        let freed = freed(actor);
+        self.freed.resize_with(freed.len(), Vec::new);
+        for (frames, surface) in self.freed.iter_mut().zip(freed) {
+            let mesh = &actor.character().surfaces()[surface].mesh;
             let mut vertices = Vertices::default();
-            mesh.to_source_order(&actor.surfaces()[cloth.surface], &mut vertices);
+            mesh.to_source_order(&actor.surfaces()[surface], &mut vertices);
             to_world(&mut vertices, &actor.world_from_model());
             frames.push(vertices);
         }
@@ -155,16 +175,26 @@ impl Frames {
                 skin.joints.iter_mut().for_each(|joint| *joint += nodes);
                 skin
             }));
-        for (cloth, frames) in character.cloths().iter().zip(self.cloths) {
-            let (node, primitive) = character.surfaces()[cloth.surface].source;
-            add_cloth(all, clip, (nodes + node, primitive), fps, &frames)?;
+        for (surface, frames) in freed(actor).into_iter().zip(self.freed) {
+            let (node, primitive) = character.surfaces()[surface].source;
+            add_freed(all, clip, (nodes + node, primitive), fps, &frames)?;
         }
         Ok(())
     }
 }
 
+/// The surfaces that cloth or muscles move; of each node the last first, so that taking one out leaves the others in place.
+fn freed(actor: &Actor) -> Vec<usize> {
+    let character = actor.character();
+    let cloths = character.cloths().iter().map(|cloth| cloth.surface);
+    let mut all: Vec<usize> = cloths.chain(character.lifted_surfaces()).collect();
+    all.sort_unstable_by_key(|surface| std::cmp::Reverse(*surface));
+    all.dedup();
+    all
+}
+
 /// Replaces a skinned primitive by one whose morph targets are the simulated frames.
-fn add_cloth(
+fn add_freed(
     all: &mut Document,
     clip: &mut ClipSpec,
     (node, primitive): (usize, usize),
@@ -192,7 +222,7 @@ fn add_cloth(
     let name = all.nodes[node]
         .name
         .clone()
-        .unwrap_or_else(|| "cloth".to_owned());
+        .unwrap_or_else(|| "surface".to_owned());
     add_animated(all, clip, &name, source.mesh, source.color, fps, frames)
 }
 
@@ -223,6 +253,18 @@ fn add_animated(
         track: animation.weights,
     });
     Ok(())
+}
+
+/// All heads of hair.
+fn hairs(scene: &Scene) -> impl Iterator<Item = (&CharacterHair, &ActorHair)> {
+    let actors = scene.engine.actors();
+    actors.flat_map(|(_, actor)| actor.character().hairs().iter().zip(actor.hairs()))
+}
+
+/// So thick that all guides cover what all strands do, m.
+fn guide_radius(model: &CharacterHair) -> f32 {
+    let strands = model.followers().len() as f32 / model.guides().guide_count() as f32;
+    model.radius * strands.sqrt()
 }
 
 /// Ropes have none.

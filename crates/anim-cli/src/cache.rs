@@ -5,13 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
+use anim_engine::Kept;
 use anim_engine::math::Vec3;
-use anim_engine::sim::State;
+use anim_engine::math::nalgebra::Quaternion;
 
 use crate::output::{self, Failure};
 
 /// What a file begins with.
-const MAGIC: &[u8; 8] = b"animsim1";
+const MAGIC: &[u8; 8] = b"animsim2";
 
 /// The kept frames of one run.
 #[derive(Debug)]
@@ -44,26 +45,26 @@ impl Cache {
     }
 
     /// Keeps a frame.
-    pub(crate) fn keep<'a>(
-        &self,
-        frame: u32,
-        states: impl Iterator<Item = &'a State>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn keep(&self, frame: u32, states: &[Kept]) -> Result<(), Failure> {
         let mut bytes = Vec::from(MAGIC);
         bytes.extend(self.key.to_le_bytes());
         for state in states {
-            bytes.extend((state.positions.len() as u64).to_le_bytes());
-            for vector in state.positions.iter().chain(&state.velocities) {
-                bytes.extend(vector.iter().flat_map(|c| c.to_le_bytes()));
-            }
+            let place = bytes.len();
+            bytes.extend([0; 8]);
+            visit(&mut state.clone(), |number| match number {
+                Number::Single(x) => bytes.extend(x.to_le_bytes()),
+                Number::Double(x) => bytes.extend(x.to_le_bytes()),
+            });
+            let size = (bytes.len() - place - 8) as u64;
+            bytes[place..place + 8].copy_from_slice(&size.to_le_bytes());
         }
         let sum = fnv(FNV_BASIS, &bytes);
         bytes.extend(sum.to_le_bytes());
         output::file(&self.path(frame), &bytes)
     }
 
-    /// A frame, if it is there and whole and `sizes` are the numbers of particles.
-    pub(crate) fn recall(&self, frame: u32, sizes: &[usize]) -> Option<Vec<State>> {
+    /// A frame, if it is there and whole and holds states such as `like`.
+    pub(crate) fn recall(&self, frame: u32, like: &[Kept]) -> Option<Vec<Kept>> {
         let bytes = std::fs::read(self.path(frame)).ok()?;
         let (bytes, sum) = bytes.split_last_chunk::<8>()?;
         if fnv(FNV_BASIS, bytes).to_le_bytes() != *sum {
@@ -71,24 +72,78 @@ impl Cache {
         }
         let rest = bytes.strip_prefix(MAGIC)?;
         let mut rest = rest.strip_prefix(&self.key.to_le_bytes())?;
-        let mut states = Vec::with_capacity(sizes.len());
-        for size in sizes {
-            rest = rest.strip_prefix(&(*size as u64).to_le_bytes())?;
-            let (vectors, after) = rest.split_at_checked(size.checked_mul(24)?)?;
-            rest = after;
-            let mut vectors = vectors.as_chunks::<12>().0.iter().map(vector);
-            states.push(State {
-                positions: vectors.by_ref().take(*size).collect(),
-                velocities: vectors.collect(),
+        let mut states = like.to_vec();
+        for state in &mut states {
+            let (size, after) = rest.split_first_chunk::<8>()?;
+            let size = usize::try_from(u64::from_le_bytes(*size)).ok()?;
+            let mut numbers;
+            (numbers, rest) = after.split_at_checked(size)?;
+            let mut is_whole = true;
+            visit(state, |number| {
+                is_whole &= match number {
+                    Number::Single(x) => take(&mut numbers).map(|b| *x = f32::from_le_bytes(b)),
+                    Number::Double(x) => take(&mut numbers).map(|b| *x = f64::from_le_bytes(b)),
+                }
+                .is_some();
             });
+            if !(is_whole && numbers.is_empty()) {
+                return None;
+            }
         }
         rest.is_empty().then_some(states)
     }
 }
 
-fn vector(bytes: &[u8; 12]) -> Vec3 {
-    let part = |i: usize| f32::from_le_bytes([0, 1, 2, 3].map(|k| bytes[4 * i + k]));
-    Vec3::new(part(0), part(1), part(2))
+/// A number of a state.
+enum Number<'a> {
+    Single(&'a mut f32),
+    Double(&'a mut f64),
+}
+
+/// Visits all numbers of a state, always in the same order.
+fn visit(state: &mut Kept, mut number: impl FnMut(Number<'_>)) {
+    let mut vectors = |vectors: &mut [Vec3]| {
+        let all = vectors.iter_mut().flat_map(|v| v.iter_mut());
+        all.for_each(|x| number(Number::Single(x)));
+    };
+    match state {
+        Kept::Body(state) => {
+            vectors(&mut state.positions);
+            vectors(&mut state.velocities);
+        }
+        Kept::Hair(state) => {
+            vectors(&mut state.positions);
+            vectors(&mut state.velocities);
+            for turn in &mut state.orientations {
+                let mut coords: [f32; 4] = turn.coords.into();
+                coords.iter_mut().for_each(|x| number(Number::Single(x)));
+                *turn = anim_engine::math::Quat::new_unchecked(Quaternion::from(coords));
+            }
+            let all = state.tensions.iter_mut();
+            all.for_each(|x| number(Number::Single(x)));
+        }
+        Kept::Muscle(state) => {
+            let pull = &mut state.contraction;
+            let all = [
+                &mut state.activation,
+                &mut pull.force,
+                &mut pull.stiffness,
+                &mut pull.fiber_length,
+                &mut pull.fiber_velocity,
+                &mut pull.cosine,
+                &mut pull.power,
+                &mut pull.metabolic_rate,
+            ];
+            all.into_iter().for_each(|x| number(Number::Double(x)));
+        }
+    }
+}
+
+/// The first bytes of what is left.
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, rest) = bytes.split_first_chunk::<N>()?;
+    *bytes = rest;
+    Some(*first)
 }
 
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
@@ -103,33 +158,57 @@ fn fnv(hash: u64, bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anim_engine::MuscleState;
+    use anim_engine::math::quat;
+    use anim_engine::sim::State;
+    use anim_engine::sim::hair::HairState;
 
     #[test]
     fn frames_come_back_to_the_bit_and_damaged_or_foreign_ones_do_not() {
         let folder = std::env::temp_dir().join(format!("anim-cache-{}", std::process::id()));
         let cache = Cache::new(&folder, [&b"scene"[..]]).unwrap();
-        let state = State {
-            positions: vec![Vec3::new(1.0, -0.0, f32::MIN_POSITIVE), Vec3::x()],
-            velocities: vec![Vec3::y(), Vec3::repeat(1e-40)],
+        let body = |positions: Vec<Vec3>| {
+            let velocities = vec![Vec3::repeat(1e-40); positions.len()];
+            Kept::Body(State {
+                positions,
+                velocities,
+            })
         };
-        cache.keep(7, [&state].into_iter()).unwrap();
-        assert_eq!(cache.recall(7, &[2]), Some(vec![state]));
-        assert_eq!(cache.recall(7, &[3]), None);
-        assert_eq!(cache.recall(7, &[2, 0]), None);
-        assert_eq!(cache.recall(8, &[2]), None);
+        let hair = Kept::Hair(HairState {
+            positions: vec![Vec3::y(), Vec3::z()],
+            velocities: vec![Vec3::x(); 2],
+            orientations: vec![quat::from_axis_angle(Vec3::x(), 0.3)],
+            tensions: vec![-0.25],
+        });
+        let mut muscle = MuscleState {
+            activation: 0.1,
+            ..MuscleState::default()
+        };
+        muscle.contraction.force = 1.0 / 3.0;
+        let states = vec![
+            body(vec![Vec3::new(1.0, -0.0, f32::MIN_POSITIVE), Vec3::x()]),
+            hair,
+            Kept::Muscle(muscle),
+        ];
+        cache.keep(7, &states).unwrap();
+        assert_eq!(cache.recall(7, &states), Some(states.clone()));
+        let longer = [body(vec![Vec3::zeros(); 3]), states[1].clone()];
+        assert_eq!(cache.recall(7, &longer), None);
+        assert_eq!(cache.recall(7, &states[..2]), None);
+        assert_eq!(cache.recall(8, &states), None);
         let other = Cache::new(&folder, [&b"scene2"[..]]).unwrap();
-        assert_eq!(other.recall(7, &[2]), None);
+        assert_eq!(other.recall(7, &states), None);
 
         let path = cache.path(7);
         let whole = std::fs::read(&path).unwrap();
         for cut in [0, 5, 20, whole.len() - 1] {
             std::fs::write(&path, &whole[..cut]).unwrap();
-            assert_eq!(cache.recall(7, &[2]), None, "{cut}");
+            assert_eq!(cache.recall(7, &states), None, "{cut}");
         }
         let mut flipped = whole;
         flipped[30] ^= 1;
         std::fs::write(&path, &flipped).unwrap();
-        assert_eq!(cache.recall(7, &[2]), None);
+        assert_eq!(cache.recall(7, &states), None);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

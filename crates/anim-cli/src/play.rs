@@ -248,7 +248,7 @@ pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit
         .out
         .as_ref()
         .map(|_| Baker::new(fps, std::mem::take(&mut show.documents)));
-    let mut sheet = args.sheet.as_ref().map(|_| Sheet::new(frames));
+    let mut sheet = args.sheet.as_ref().map(|_| Sheet::new(frames, look));
     let progress = Progress::new(frames, args.json || args.quiet);
     let mut seconds: Vec<[f64; 4]> = Vec::with_capacity(frames as usize);
     for frame in 0..frames {
@@ -260,7 +260,7 @@ pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit
             baker.take(&show.scene);
         }
         if let Some(sheet) = &mut sheet {
-            sheet.take(&show.scene, frame, &look)?;
+            sheet.take(&show.scene, frame);
         }
         progress.advance();
     }
@@ -271,7 +271,7 @@ pub(crate) fn perform(mut show: Show, args: &RunArgs, verb: &str) -> Result<Exit
         written.push(path.display().to_string());
     }
     if let (Some(sheet), Some(path)) = (sheet, &args.sheet) {
-        output::file(path, &sheet.picture().to_png())?;
+        output::file(path, &sheet.picture(&show.scene)?.to_png())?;
         written.push(path.display().to_string());
     }
     let report = report(&show, fps, &seconds, &written);

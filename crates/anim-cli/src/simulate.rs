@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::bake::{Baker, to_world};
 use crate::cache::Cache;
 use crate::contact_sheet::Sheet;
+use crate::grown;
 use crate::output;
 use crate::output::{Exit, Failure};
 use crate::picture::Look;
@@ -52,7 +53,7 @@ pub(crate) struct Args {
 }
 
 /// What one frame was like.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Row {
     time: f64,
     milliseconds: f64,
@@ -61,6 +62,8 @@ struct Row {
     residual: f32,
     slowed: u32,
     pinched: u32,
+    hair: Vec<grown::HairRow>,
+    muscles: Vec<grown::MuscleRow>,
 }
 
 /// How the frames are written.
@@ -115,16 +118,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         wire: false,
         floor: 0.0,
     };
-    let mut sheet = args.sheet.as_ref().map(|_| Sheet::new(frames));
+    let mut sheet = args.sheet.as_ref().map(|_| Sheet::new(frames, look));
     let progress = Progress::new(frames, args.json || args.quiet);
     let mut rows: Vec<Row> = Vec::with_capacity(frames as usize);
     let mut written: Vec<String> = Vec::new();
-    let sizes: Vec<usize> = show
-        .scene
-        .engine
-        .simulated()
-        .map(|state| state.positions.len())
-        .collect();
+    let like = show.scene.engine.kept();
     let mut recalled = 0;
     for frame in 0..frames {
         // The first frame shows time 0.
@@ -133,7 +131,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let kept = cache
             .as_ref()
             .filter(|_| recalled == frame)
-            .and_then(|cache| cache.recall(frame, &sizes));
+            .and_then(|cache| cache.recall(frame, &like));
         match kept {
             Some(states) => {
                 show.scene.step_to(dt, &states);
@@ -142,7 +140,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             None => {
                 show.scene.step(dt);
                 if let Some(cache) = &cache {
-                    cache.keep(frame, show.scene.engine.simulated())?;
+                    cache.keep(frame, &show.scene.engine.kept())?;
                 }
             }
         }
@@ -158,13 +156,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             (Writer::Alembic(scene), _) => take(&show.scene, scene),
             (Writer::Sequence, Some(path)) => {
                 let path = numbered(path, frame);
-                output::file(&path, obj::write(&objects(&show.scene)).as_bytes())?;
+                let objects = seen(&show.scene).into_iter().map(|seen| seen.object);
+                let objects: Vec<ObjObject> = objects.collect();
+                output::file(&path, obj::write(&objects).as_bytes())?;
                 written.push(path.display().to_string());
             }
             _ => {}
         }
         if let Some(sheet) = &mut sheet {
-            sheet.take(&show.scene, frame, &look)?;
+            sheet.take(&show.scene, frame);
         }
         progress.advance();
     }
@@ -184,7 +184,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         _ => {}
     }
     if let (Some(sheet), Some(path)) = (sheet, &args.sheet) {
-        output::file(path, &sheet.picture().to_png())?;
+        output::file(path, &sheet.picture(&show.scene)?.to_png())?;
         written.push(path.display().to_string());
     }
     let engine = &show.scene.engine;
@@ -247,7 +247,7 @@ fn simulated(scene: &Scene) -> impl Iterator<Item = (&Model, &[[u32; 3]], &State
 }
 
 /// A particle this far inside an obstacle has passed its surface, m: ten roundings of a position ten metres away.
-const TOUCH: f32 = 1e-5;
+pub(crate) const TOUCH: f32 = 1e-5;
 
 fn measure(scene: &Scene, milliseconds: f64) -> Row {
     let mut row = Row {
@@ -281,6 +281,15 @@ fn measure(scene: &Scene, milliseconds: f64) -> Row {
         row.slowed += outcome.slowed;
         row.pinched += outcome.pinched;
     }
+    for (_, actor) in scene.engine.actors() {
+        row.hair.extend(grown::hair(actor));
+        row.muscles.extend(grown::muscles(actor));
+    }
+    for hair in &row.hair {
+        row.penetrations += hair.penetrations;
+        row.slowed += hair.slowed;
+        row.pinched += hair.pinched;
+    }
     row
 }
 
@@ -297,6 +306,8 @@ fn row_json(row: &Row) -> Value {
         "residual": row.residual,
         "slowed": row.slowed,
         "pinched": row.pinched,
+        "hair": row.hair.iter().map(grown::HairRow::json).collect::<Vec<_>>(),
+        "muscles": row.muscles.iter().map(grown::MuscleRow::json).collect::<Vec<_>>(),
     })
 }
 
@@ -322,6 +333,9 @@ fn table(rows: &[Row], recalled: u32, stopped: usize, hash: &str, written: &[Str
             row.slowed,
         ));
     }
+    if let Some(last) = rows.last() {
+        text.push_str(&grown::table(&last.hair, &last.muscles));
+    }
     if recalled > 0 {
         text.push_str(&format!("went on after {recalled} kept frames\n"));
     }
@@ -339,16 +353,18 @@ fn table(rows: &[Row], recalled: u32, stopped: usize, hash: &str, written: &[Str
 
 /// Appends the frame that the scene shows.
 fn take(scene: &Scene, all: &mut AbcScene) {
-    for (index, object) in objects(scene).into_iter().enumerate() {
+    for (index, Seen { object, width }) in seen(scene).into_iter().enumerate() {
         let is_mesh = !object.triangles.is_empty();
+        let (counts, points) = curves(&object.lines);
+        let points: Vec<u32> = points.collect();
         if index == all.objects.len() {
             let shape = match is_mesh {
                 true => AbcShape::Mesh {
                     faces: object.triangles.iter().map(|t| t.to_vec()).collect(),
                 },
                 false => AbcShape::Curves {
-                    counts: vec![2; object.lines.len()],
-                    widths: Vec::new(),
+                    counts,
+                    widths: width.map_or_else(Vec::new, |width| vec![width; points.len()]),
                 },
             };
             all.objects.push(AbcObject {
@@ -357,11 +373,13 @@ fn take(scene: &Scene, all: &mut AbcScene) {
                 ..AbcObject::default()
             });
         }
-        let ends = object.lines.iter().flatten();
         all.objects[index].frames.push(AbcFrame {
             positions: match is_mesh {
                 true => object.positions,
-                false => ends.map(|v| object.positions[*v as usize]).collect(),
+                false => points
+                    .iter()
+                    .map(|v| object.positions[*v as usize])
+                    .collect(),
             },
             normals: object.normals,
             ..AbcFrame::default()
@@ -369,9 +387,39 @@ fn take(scene: &Scene, all: &mut AbcScene) {
     }
 }
 
-/// Everything that has a surface, world space.
-fn objects(scene: &Scene) -> Vec<ObjObject> {
+/// Lines joined end to end: the number of points of each, and the points.
+fn curves(lines: &[[u32; 2]]) -> (Vec<u32>, impl Iterator<Item = u32>) {
+    let goes_on = |index: usize| index > 0 && lines[index - 1][1] == lines[index][0];
+    let mut counts = Vec::new();
+    for index in 0..lines.len() {
+        match counts.last_mut() {
+            Some(count) if goes_on(index) => *count += 1,
+            _ => counts.push(2),
+        }
+    }
+    let points = lines
+        .iter()
+        .enumerate()
+        .flat_map(move |(index, [from, to])| {
+            let first = (!goes_on(index)).then_some(*from);
+            first.into_iter().chain([*to])
+        });
+    (counts, points)
+}
+
+/// A surface or lines, and how thick those are, m, if that is known.
+struct Seen {
+    object: ObjObject,
+    width: Option<f32>,
+}
+
+/// Everything that is to be seen, world space: surfaces, strands of hair and ropes as lines.
+fn seen(scene: &Scene) -> Vec<Seen> {
     let mut objects = Vec::new();
+    let plain = |object| Seen {
+        object,
+        width: None,
+    };
     for (index, (_, actor)) in scene.engine.actors().enumerate() {
         let surfaces = actor.surfaces().iter().zip(actor.character().surfaces());
         for (part, (blocks, surface)) in surfaces.enumerate() {
@@ -381,14 +429,34 @@ fn objects(scene: &Scene) -> Vec<ObjObject> {
             };
             to_world(&mut vertices, &actor.world_from_model());
             let name = surface.name.as_deref().unwrap_or("surface");
-            objects.push(ObjObject {
+            objects.push(plain(ObjObject {
                 name: format!("{index}.{part}.{name}"),
                 positions: vertices.positions,
                 normals: vertices.normals,
                 triangles: surface.mesh.triangles().to_vec(),
                 lines: Vec::new(),
-            });
+            }));
         }
+    }
+    for (index, (_, actor)) in scene.engine.actors().enumerate() {
+        let hairs = actor.hairs().iter().zip(actor.character().hairs());
+        objects.extend(hairs.enumerate().map(|(part, (hair, model))| {
+            let strands = (0..model.followers().len()).map(|s| model.followers().strand(s));
+            let lines = strands.flat_map(|strand| {
+                (strand.start..strand.end - 1).map(|point| [point as u32, point as u32 + 1])
+            });
+            let object = ObjObject {
+                name: format!("{index}.hair.{part}"),
+                positions: hair.strands().to_vec(),
+                normals: Vec::new(),
+                triangles: Vec::new(),
+                lines: lines.collect(),
+            };
+            Seen {
+                object,
+                width: Some(2.0 * model.radius),
+            }
+        }));
     }
     for (index, (_, body)) in scene.engine.bodies().enumerate() {
         let spec = body.model().spec();
@@ -396,13 +464,13 @@ fn objects(scene: &Scene) -> Vec<ObjObject> {
             true => spec.links.iter().map(|link| link.vertices).collect(),
             false => Vec::new(),
         };
-        objects.push(ObjObject {
+        objects.push(plain(ObjObject {
             name: format!("{index}.{}", body.name()),
             positions: body.positions().to_vec(),
             normals: Vec::new(),
             triangles: spec.triangles.clone(),
             lines,
-        });
+        }));
     }
     objects
 }

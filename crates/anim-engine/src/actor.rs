@@ -11,8 +11,9 @@ use anim_skin::{Palette, VertexBlocks};
 use crate::attach::Attachment;
 use crate::cloth::ClothState;
 use crate::event::{ActorEvent, MOST_EVENTS, Met};
+use crate::flesh::FleshScratch;
 use crate::layer::{ActorLayer, LayerMode, LayerState};
-use crate::{Character, DeformScratch, Detail, EngineError, Goal};
+use crate::{ActorHair, ActorMuscle, Character, DeformScratch, Detail, EngineError, Goal};
 
 /// Layers that one actor blends without allocating; more are blended all the same, but a frame then allocates.
 pub const MAX_LAYERS: usize = 16;
@@ -38,6 +39,8 @@ pub struct Actor {
     pub feet: Option<FootPlant>,
     /// Morph weights by surface, where no clip drives them; one that is missing or no number is that at rest.
     pub morph_weights: Vec<f32>,
+    /// How much the nerve excites each muscle, see [`Character::muscles`], in [0, 1]; one that is missing or no number is 0.
+    pub excitations: Vec<f32>,
     pub(crate) character: Arc<Character>,
     pub(crate) world_from_model: Affine,
     pub(crate) pose: Pose,
@@ -63,6 +66,9 @@ pub struct Actor {
     pub(crate) surfaces: Vec<VertexBlocks>,
     pub(crate) deform_scratch: Vec<DeformScratch>,
     pub(crate) cloths: Vec<ClothState>,
+    pub(crate) hairs: Vec<ActorHair>,
+    pub(crate) muscles: Vec<ActorMuscle>,
+    pub(crate) flesh_scratch: FleshScratch,
     pub(crate) last_finite: Pose,
     pub(crate) quarantined: bool,
 }
@@ -81,6 +87,7 @@ impl Actor {
             detail: Detail::default(),
             drivers: DriverState::new(&character.drivers),
             morph_weights: character.rest_weights.clone(),
+            excitations: vec![0.0; character.muscles.len()],
             world_from_model: Affine::IDENTITY,
             layer_states: Vec::new(),
             scratch: Vec::new(),
@@ -108,6 +115,9 @@ impl Actor {
                 .map(|surface| surface.deformer.scratch(&surface.mesh))
                 .collect(),
             cloths: character.cloths.iter().map(ClothState::new).collect(),
+            hairs: character.hairs.iter().map(ActorHair::new).collect(),
+            muscles: character.muscles.iter().map(ActorMuscle::new).collect(),
+            flesh_scratch: FleshScratch::default(),
             last_finite: rest.clone(),
             pose: rest,
             quarantined: false,
@@ -220,17 +230,40 @@ impl Actor {
         &self.cloths[cloth].state.positions
     }
 
+    /// The heads of hair, see [`Character::hairs`].
+    pub fn hairs(&self) -> &[ActorHair] {
+        &self.hairs
+    }
+
+    /// The heads of hair, to put them into other states.
+    pub fn hairs_mut(&mut self) -> &mut [ActorHair] {
+        &mut self.hairs
+    }
+
+    /// What the muscles do, see [`Character::muscles`].
+    pub fn muscles(&self) -> &[ActorMuscle] {
+        &self.muscles
+    }
+
+    /// The muscles, to put them into other states.
+    pub fn muscles_mut(&mut self) -> &mut [ActorMuscle] {
+        &mut self.muscles
+    }
+
     /// True if the actor produced NaN or infinity and was put back to its last finite state and stopped.
     pub fn is_quarantined(&self) -> bool {
         self.quarantined
     }
 
-    /// Lets a quarantined actor move again, and lets cloth and springs start anew from the pose: after a teleport, too.
+    /// Lets a quarantined actor move again, and lets cloth and springs start anew from the pose: after a teleport, too. Hair
+    /// comes along as it lies, muscles as they pull.
     pub fn restart(&mut self) {
         self.quarantined = false;
         self.drivers.settle();
         self.reducer = None;
         self.cloths.iter_mut().for_each(ClothState::restart);
+        self.hairs.iter_mut().for_each(ActorHair::restart);
+        self.muscles.iter_mut().for_each(ActorMuscle::restart);
     }
 
     /// Grows the buffers that follow the caller's lists; allocates only when those have grown.

@@ -265,12 +265,19 @@ pub(crate) fn between(from: &Affine, to: &Affine, alpha: f32) -> Affine {
     if alpha >= 1.0 || from == to {
         return *to;
     }
-    let (a, b) = (from.to_transform(), to.to_transform());
-    Affine::from(Transform {
-        translation: a.translation + (b.translation - a.translation) * alpha,
-        rotation: quat::slerp(a.rotation, b.rotation, alpha),
-        scale: a.scale + (b.scale - a.scale) * alpha,
-    })
+    Affine::from(mix(&from.to_transform(), &to.to_transform(), alpha))
+}
+
+/// As [`between`], of transforms.
+pub(crate) fn mix(from: &Transform, to: &Transform, alpha: f32) -> Transform {
+    if alpha >= 1.0 {
+        return *to;
+    }
+    Transform {
+        translation: from.translation + (to.translation - from.translation) * alpha,
+        rotation: quat::slerp(from.rotation, to.rotation, alpha),
+        scale: from.scale + (to.scale - from.scale) * alpha,
+    }
 }
 
 /// Copies the state of a body without allocating.

@@ -10,7 +10,8 @@ use anim_skeleton::{
 };
 use anim_skin::SkinnedMesh;
 
-use crate::{Cloth, Deform, Deformer, EngineError, Socket};
+use crate::flesh::Flesh;
+use crate::{CharacterHair, CharacterMuscle, Cloth, Deform, Deformer, EngineError, Socket};
 
 /// What many actors share; immutable once built.
 #[derive(Debug)]
@@ -19,6 +20,10 @@ pub struct Character {
     pub(crate) clips: Vec<CharacterClip>,
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) cloths: Vec<Cloth>,
+    pub(crate) hairs: Vec<CharacterHair>,
+    pub(crate) muscles: Vec<CharacterMuscle>,
+    /// What muscles lift, one a surface that they do.
+    pub(crate) fleshes: Vec<Flesh>,
     pub(crate) rest_weights: Vec<f32>,
     /// One a morph weight.
     pub(crate) weight_names: Vec<Option<String>>,
@@ -86,6 +91,16 @@ impl Character {
     /// Surfaces that are simulated.
     pub fn cloths(&self) -> &[Cloth] {
         &self.cloths
+    }
+
+    /// Heads of hair.
+    pub fn hairs(&self) -> &[CharacterHair] {
+        &self.hairs
+    }
+
+    /// Muscles.
+    pub fn muscles(&self) -> &[CharacterMuscle] {
+        &self.muscles
     }
 
     /// Morph weights at rest, of all surfaces.

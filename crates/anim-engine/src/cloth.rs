@@ -1,15 +1,16 @@
 //! Simulated surfaces: which vertices are pinned, what they collide with, and how they go back into the mesh.
 
-use anim_geom::{Collider, Shape, normals, topology};
-use anim_math::{Affine, Vec3, quat};
+use anim_geom::{normals, topology};
+use anim_math::Vec3;
 use anim_sim::cloth::ClothSpec;
 use anim_sim::{Drive, Model, Solver, State, Xpbd};
-use anim_skeleton::{Globals, JointId};
+use anim_skeleton::Globals;
 use anim_skin::{Palette, SkinnedMesh, VertexBlocks};
 
 use crate::body::copy;
+use crate::capsule::{MovingCapsules, Posed};
 use crate::world::Passing;
-use crate::{Character, EngineError};
+use crate::{BodyCapsule, Character, EngineError};
 
 /// How a surface of a character is simulated.
 #[derive(Clone, Debug)]
@@ -33,19 +34,6 @@ pub enum Pins {
     Top(f32),
     /// These, in the order of the file.
     Vertices(Vec<u32>),
-}
-
-/// A capsule that moves with a joint.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BodyCapsule {
-    /// Which joint.
-    pub joint: JointId,
-    /// One end of the axis, in the joint's space, m.
-    pub from: Vec3,
-    /// The other end.
-    pub to: Vec3,
-    /// Metres.
-    pub radius: f32,
 }
 
 /// A simulated surface; part of the model of a character.
@@ -97,11 +85,7 @@ impl Character {
         let mesh = &surface.mesh;
         let mut globals = Globals::new(&self.skeleton);
         self.skeleton.globals(self.skeleton.rest(), &mut globals);
-        let mut palette = Palette::new(mesh.joints().len());
-        mesh.palette(&globals, &mut palette);
-        let rest: Vec<Vec3> = (0..mesh.rest().len())
-            .map(|vertex| mesh.linear_vertex(vertex, mesh.rest(), &palette).0)
-            .collect();
+        let rest = posed(mesh, &globals);
         let (particle_from_vertex, vertex_from_particle) = particles(&rest);
         let pinned_vertices = options.pins.vertices(mesh, &rest)?;
         let mut pinned: Vec<u32> = pinned_vertices
@@ -162,8 +146,17 @@ impl Pins {
     }
 }
 
+/// A surface as its joints alone pose it, model space, skin-block order.
+pub(crate) fn posed(mesh: &SkinnedMesh, globals: &Globals) -> Vec<Vec3> {
+    let mut palette = mesh.palette_buffer();
+    mesh.palette(globals, &mut palette);
+    (0..mesh.rest().len())
+        .map(|vertex| mesh.linear_vertex(vertex, mesh.rest(), &palette).0)
+        .collect()
+}
+
 /// Joins vertices at exactly the same place: the particle of each vertex, and the first vertex of each particle.
-fn particles(positions: &[Vec3]) -> (Vec<u32>, Vec<u32>) {
+pub(crate) fn particles(positions: &[Vec3]) -> (Vec<u32>, Vec<u32>) {
     let first = topology::weld(positions);
     let mut particle_from_vertex = vec![0; positions.len()];
     let mut vertex_from_particle = Vec::new();
@@ -179,9 +172,9 @@ fn particles(positions: &[Vec3]) -> (Vec<u32>, Vec<u32>) {
     (particle_from_vertex, vertex_from_particle)
 }
 
-/// How far a cloth has come since its start.
+/// How far what an actor wears has come since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub(crate) enum Phase {
     /// It is nowhere yet.
     Loose,
     /// It lies where the skin alone would put it.
@@ -200,10 +193,7 @@ pub(crate) struct ClothState {
     pins_before: Vec<(u32, Vec3)>,
     pins_after: Vec<(u32, Vec3)>,
     pins_now: Vec<(u32, Vec3)>,
-    axes_before: Vec<[Vec3; 2]>,
-    axes_after: Vec<[Vec3; 2]>,
-    colliders_from: Vec<Collider>,
-    colliders_to: Vec<Collider>,
+    capsules: MovingCapsules,
     normals: Vec<Vec3>,
 }
 
@@ -220,10 +210,7 @@ impl ClothState {
             pins_before: pins.clone(),
             pins_after: pins.clone(),
             pins_now: pins,
-            axes_before: vec![[Vec3::zeros(); 2]; cloth.body.len()],
-            axes_after: vec![[Vec3::zeros(); 2]; cloth.body.len()],
-            colliders_from: Vec::new(),
-            colliders_to: Vec::new(),
+            capsules: MovingCapsules::new(&cloth.body),
         }
     }
 
@@ -260,21 +247,20 @@ impl ClothState {
             self.set_off(cloth, body, steps as f32 * step);
         }
         copy(&self.state, &mut self.last_finite);
-        self.place_colliders(cloth, passing, 0.0);
+        self.capsules.advance(&cloth.body, passing, 0.0);
         for index in 0..steps {
             let alpha = (index + 1) as f32 / steps as f32;
             let ways = self.pins_before.iter().zip(&self.pins_after);
             for (now, (from, to)) in self.pins_now.iter_mut().zip(ways) {
                 now.1 = from.1 + (to.1 - from.1) * alpha;
             }
-            std::mem::swap(&mut self.colliders_from, &mut self.colliders_to);
-            self.place_colliders(cloth, passing, alpha);
+            self.capsules.advance(&cloth.body, passing, alpha);
             let drive = Drive {
                 gravity: passing.world.gravity,
                 wind: passing.world.wind,
                 pins: &self.pins_now,
-                colliders: &self.colliders_to,
-                previous_colliders: &self.colliders_from,
+                colliders: &self.capsules.to,
+                previous_colliders: &self.capsules.from,
                 ..Drive::default()
             };
             self.solver
@@ -282,7 +268,7 @@ impl ClothState {
         }
         if steps > 0 {
             self.pins_before.copy_from_slice(&self.pins_after);
-            self.axes_before.copy_from_slice(&self.axes_after);
+            self.capsules.settle();
         }
     }
 
@@ -291,9 +277,7 @@ impl ClothState {
         for (pin, particle) in self.pins_after.iter_mut().zip(&cloth.pinned) {
             pin.1 = body.vertex(cloth.vertex_from_particle[*particle as usize] as usize);
         }
-        for (axis, capsule) in self.axes_after.iter_mut().zip(&cloth.body) {
-            *axis = body.axis(capsule);
-        }
+        self.capsules.follow(&cloth.body, &body.posed);
     }
 
     /// Puts the cloth into a kept state at the end of `steps` steps.
@@ -301,7 +285,7 @@ impl ClothState {
         self.follow(cloth, body);
         if self.phase == Phase::Loose || steps > 0 {
             self.pins_before.copy_from_slice(&self.pins_after);
-            self.axes_before.copy_from_slice(&self.axes_after);
+            self.capsules.settle();
         }
         self.phase = match self.phase {
             Phase::Loose => Phase::Laid,
@@ -309,18 +293,6 @@ impl ClothState {
             phase => phase,
         };
         copy(state, &mut self.state);
-    }
-
-    /// Sets the later colliders to where they are a fraction `alpha` of the way through this frame.
-    fn place_colliders(&mut self, cloth: &Cloth, passing: &Passing<'_>, alpha: f32) {
-        self.colliders_to.clear();
-        let ways = self.axes_before.iter().zip(&self.axes_after);
-        for (capsule, (from, to)) in cloth.body.iter().zip(ways) {
-            let end = |i: usize| from[i] + (to[i] - from[i]) * alpha;
-            self.colliders_to
-                .push(capsule_collider(end(0), end(1), capsule.radius));
-        }
-        passing.append_colliders(alpha, &mut self.colliders_to);
     }
 
     /// Lays the cloth where the skin alone would put it, at rest.
@@ -335,7 +307,7 @@ impl ClothState {
         }
         self.state.velocities.fill(Vec3::zeros());
         self.pins_before.copy_from_slice(&self.pins_after);
-        self.axes_before.copy_from_slice(&self.axes_after);
+        self.capsules.settle();
         self.phase = Phase::Laid;
     }
 
@@ -357,7 +329,7 @@ impl ClothState {
 
     /// Writes the simulated surface into `out`, model space; pinned vertices sit exactly on the body.
     pub(crate) fn write(&mut self, cloth: &Cloth, body: &Wearer<'_>, out: &mut VertexBlocks) {
-        let Some(model_from_world) = body.world_from_model.inverse() else {
+        let Some(model_from_world) = body.posed.world_from_model.inverse() else {
             return;
         };
         normals::smooth(&self.state.positions, &cloth.triangles, &mut self.normals);
@@ -375,8 +347,7 @@ impl ClothState {
 pub(crate) struct Wearer<'a> {
     pub(crate) mesh: &'a SkinnedMesh,
     pub(crate) palette: &'a Palette,
-    pub(crate) globals: &'a Globals,
-    pub(crate) world_from_model: Affine,
+    pub(crate) posed: Posed<'a>,
 }
 
 impl Wearer<'_> {
@@ -385,28 +356,6 @@ impl Wearer<'_> {
         let (position, _) = self
             .mesh
             .linear_vertex(vertex, self.mesh.rest(), self.palette);
-        self.world_from_model.transform_point(position)
+        self.posed.world_from_model.transform_point(position)
     }
-
-    /// The ends of a capsule's axis, world space.
-    fn axis(&self, capsule: &BodyCapsule) -> [Vec3; 2] {
-        let world_from_joint = self.world_from_model * self.globals.get(capsule.joint);
-        [capsule.from, capsule.to].map(|end| world_from_joint.transform_point(end))
-    }
-}
-
-/// A capsule between two points, world space.
-fn capsule_collider(from: Vec3, to: Vec3, radius: f32) -> Collider {
-    let axis = to - from;
-    let world_from_shape = Affine {
-        linear: quat::between(Vec3::y(), axis)
-            .to_rotation_matrix()
-            .into_inner(),
-        translation: (from + to) * 0.5,
-    };
-    let shape = Shape::Capsule {
-        radius,
-        half_length: axis.norm() * 0.5,
-    };
-    Collider::new(shape, world_from_shape)
 }

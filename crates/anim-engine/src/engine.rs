@@ -13,6 +13,7 @@ use crate::attach::each_after_its_carrier;
 use crate::body::{Body, BodyOptions};
 use crate::clock::FixedClock;
 use crate::hash::Fnv;
+use crate::kept::{Kept, Recall};
 use crate::world::Passing;
 use crate::{Actor, Character, EngineError, Stage, Timings, World, stage};
 
@@ -233,14 +234,14 @@ impl Engine {
         }
     }
 
-    /// The states of all that is simulated but particles: cloths of actors, then bodies, in the order of their ids.
+    /// The states of all particles of cloths and bodies: cloths of actors, then bodies, in the order of their ids.
     pub fn simulated(&self) -> impl Iterator<Item = &State> {
         let cloths = self.actors().flat_map(|(_, actor)| &actor.cloths);
         let cloths = cloths.map(|cloth| &cloth.state);
         cloths.chain(self.bodies().map(|(_, body)| body.state()))
     }
 
-    /// One frame like [`step`](Self::step) in which what [`simulated`](Self::simulated) lists is put into `states` instead of being simulated: for
+    /// One frame like [`step`](Self::step) in which what [`kept`](Self::kept) lists is put into `states` instead of being simulated: for
     /// going on with a run whose frames were kept.
     ///
     /// The next `step` goes on from there as if it had been simulated, but for what a solver itself remembers: plastic
@@ -248,21 +249,24 @@ impl Engine {
     ///
     /// # Panics
     ///
-    /// If there are more or fewer states than bodies, or one is of another number of particles.
-    pub fn step_to(&mut self, dt: f32, states: &[State]) {
+    /// If the states are not those of as many cloths, heads of hair, muscles and bodies, or one is of another size.
+    pub fn step_to(&mut self, dt: f32, states: &[Kept]) {
         self.run(Stage::Animate, dt);
         self.run(Stage::Ik, dt);
         let steps = self.clock.advance(dt);
-        let mut states = states.iter();
-        let mut next = || states.next().unwrap_or_else(|| panic!("too few states"));
+        let mut states = Recall(states.iter());
+        let passing = Passing {
+            world: &self.world,
+            previous: &self.previous,
+        };
         for actor in self.actors.iter_mut().flatten() {
-            stage::recall(actor, steps, &mut next);
+            stage::recall(actor, &passing, steps, &mut states);
         }
         for body in self.bodies.iter_mut().flatten() {
             body.follow(&self.actors);
-            body.recall(steps, next());
+            body.recall(steps, states.body());
         }
-        assert!(states.next().is_none(), "too many states");
+        assert!(states.0.next().is_none(), "too many states");
         let step = self.clock.step();
         for running in &mut self.effects {
             running.advance(&self.actors, &self.world, steps, step);
@@ -338,7 +342,8 @@ impl Engine {
             .map(|(id, _)| id)
     }
 
-    /// FNV-1a 64 over the bits of all places, joints, surfaces, cloths, bodies and particles: the same for any number of threads.
+    /// FNV-1a 64 over the bits of all places, joints, surfaces, cloths, hair, muscles, bodies and particles: the same for any
+    /// number of threads.
     pub fn hash(&self) -> u64 {
         let mut hash = Fnv::new();
         for (_, actor) in self.actors() {
@@ -357,6 +362,13 @@ impl Engine {
             }
             for cloth in &actor.cloths {
                 hash.floats(cloth.state.positions.iter().flat_map(|p| p.iter()));
+            }
+            for hair in &actor.hairs {
+                hash.floats(hair.state().positions.iter().flat_map(|p| p.iter()));
+                hash.floats(hair.strands().iter().flat_map(|p| p.iter()));
+            }
+            for muscle in &actor.muscles {
+                hash.doubles([muscle.activation(), muscle.force(), muscle.length()]);
             }
         }
         for (_, body) in self.bodies() {

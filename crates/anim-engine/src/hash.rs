@@ -12,9 +12,20 @@ impl Fnv {
     /// Takes in the bits of floats, little-endian.
     pub(crate) fn floats<'a>(&mut self, values: impl IntoIterator<Item = &'a f32>) {
         for value in values {
-            for byte in value.to_bits().to_le_bytes() {
-                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-            }
+            self.bytes(&value.to_bits().to_le_bytes());
+        }
+    }
+
+    /// As [`floats`](Self::floats), of doubles.
+    pub(crate) fn doubles(&mut self, values: impl IntoIterator<Item = f64>) {
+        for value in values {
+            self.bytes(&value.to_bits().to_le_bytes());
+        }
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Scene files: characters, what they play and aim at, their cloth, the ground and the dust, as JSON.
+//! Scene files: characters, what they play and aim at, their cloth, hair and muscles, the ground and the dust, as JSON.
 //!
 //! A [`SceneSpec`] is the file; [`Scene`] is it made ready, with an [`Engine`] inside. Metres, seconds, degrees in fields
 //! that end in `_deg`. Everything but `characters` has a default.
@@ -22,7 +22,9 @@ mod bodies;
 mod build;
 mod check;
 mod direct;
+mod groom;
 mod ground;
+mod grown;
 mod gusts;
 mod motion;
 mod spec;
@@ -32,6 +34,7 @@ use anim_graph::ParameterId;
 use anim_math::Vec3;
 
 use self::bodies::HeldMotion;
+use self::grown::Nerve;
 use self::motion::Motion;
 use crate::{ActorId, BodyId, Engine};
 
@@ -39,7 +42,9 @@ pub use bodies::{
     BodyKind, BodySpec, HoldSpec, JointPlace, MeshSource, Method, PlacedMesh, SolidShape,
     SolverSpec,
 };
+pub use groom::{GroomSpec, ScalpSpec};
 pub use ground::GroundSpec;
+pub use grown::{ExcitationSpec, HairUse, MusclePoint, MuscleUse, MuscleWrap};
 pub use gusts::GustSpec;
 pub use motion::{MotionSpec, ObstacleShape, ObstacleSpec};
 pub use spec::{
@@ -63,6 +68,7 @@ pub struct Scene {
     targets: Vec<Target>,
     aims: Vec<Aim>,
     controls: Vec<Control>,
+    nerves: Vec<Nerve>,
     wind: Vec3,
     gusts: Option<GustSpec>,
     obstacle_motions: Vec<Motion>,
@@ -137,7 +143,7 @@ impl Scene {
     /// # Panics
     ///
     /// If the states are not those of this scene.
-    pub fn step_to(&mut self, dt: f32, states: &[anim_sim::State]) {
+    pub fn step_to(&mut self, dt: f32, states: &[crate::Kept]) {
         self.direct(dt);
         self.engine.step_to(dt, states);
     }
@@ -149,6 +155,9 @@ impl Scene {
         }
         for control in &mut self.controls {
             control.apply(&mut self.engine, self.time);
+        }
+        for nerve in &self.nerves {
+            nerve.apply(&mut self.engine, self.time);
         }
         for aim in &self.aims {
             let position = self.targets[aim.target].position(&self.engine, self.time);

@@ -1,10 +1,10 @@
 //! The four stages of a frame, and all but the first as functions of one actor.
 
-use anim_sim::State;
-
 use crate::World;
 use crate::actor::Actor;
+use crate::capsule::Posed;
 use crate::cloth::Wearer;
+use crate::kept::Recall;
 use crate::world::Passing;
 
 /// What a frame does, in this order.
@@ -14,9 +14,9 @@ pub enum Stage {
     Animate,
     /// Forward kinematics, then feet, goals and drivers; actors that hang on others follow those.
     Ik,
-    /// Cloth and particles, in fixed steps.
+    /// Cloth, hair, muscles, bodies and particles, in fixed steps.
     Simulate,
-    /// Morph targets, palettes, skinning; simulated surfaces replace skinned ones.
+    /// Morph targets, skinning, bulges of muscles; simulated surfaces replace skinned ones, and strands of hair are placed.
     Skin,
 }
 
@@ -85,18 +85,21 @@ pub(crate) fn ik(actor: &mut Actor, world: &World, dt: f32) {
     }
 }
 
-/// Cloth: `steps` fixed steps of `step` seconds.
+/// Cloth, hair and muscles: `steps` fixed steps of `step` seconds.
 pub(crate) fn simulate(actor: &mut Actor, passing: &Passing<'_>, steps: u32, step: f32) {
     if actor.quarantined {
         return;
     }
     let character = &*actor.character;
+    let posed = Posed {
+        globals: &actor.globals,
+        world_from_model: actor.world_from_model,
+    };
     for (cloth, state) in character.cloths.iter().zip(&mut actor.cloths) {
         let body = Wearer {
             mesh: &character.surfaces[cloth.surface].mesh,
             palette: &actor.palettes[cloth.surface],
-            globals: &actor.globals,
-            world_from_model: actor.world_from_model,
+            posed,
         };
         state.simulate(cloth, &body, passing, steps, step);
         if !state.is_finite() {
@@ -104,23 +107,45 @@ pub(crate) fn simulate(actor: &mut Actor, passing: &Passing<'_>, steps: u32, ste
             actor.quarantined = true;
         }
     }
+    for (hair, state) in character.hairs.iter().zip(&mut actor.hairs) {
+        state.simulate(hair, &posed, passing, steps, step);
+    }
+    let muscles = character.muscles.iter().zip(&mut actor.muscles);
+    for (index, (muscle, state)) in muscles.enumerate() {
+        let excitation = actor.excitations.get(index).copied().unwrap_or(0.0);
+        state.simulate(muscle, posed.globals, excitation, steps, step);
+    }
 }
 
-/// Puts the cloths into kept states at the end of `steps` steps.
-pub(crate) fn recall<'a>(actor: &mut Actor, steps: u32, next: &mut impl FnMut() -> &'a State) {
+/// Puts cloths, hair and muscles into kept states at the end of `steps` steps.
+pub(crate) fn recall(
+    actor: &mut Actor,
+    passing: &Passing<'_>,
+    steps: u32,
+    states: &mut Recall<'_>,
+) {
     let character = &*actor.character;
+    let posed = Posed {
+        globals: &actor.globals,
+        world_from_model: actor.world_from_model,
+    };
     for (cloth, state) in character.cloths.iter().zip(&mut actor.cloths) {
         let wearer = Wearer {
             mesh: &character.surfaces[cloth.surface].mesh,
             palette: &actor.palettes[cloth.surface],
-            globals: &actor.globals,
-            world_from_model: actor.world_from_model,
+            posed,
         };
-        state.recall(cloth, &wearer, steps, next());
+        state.recall(cloth, &wearer, steps, states.body());
+    }
+    for (hair, state) in character.hairs.iter().zip(&mut actor.hairs) {
+        state.recall(hair, &posed, passing, steps, states.hair());
+    }
+    for (muscle, state) in character.muscles.iter().zip(&mut actor.muscles) {
+        state.recall(muscle, posed.globals, steps, states.muscle());
     }
 }
 
-/// Morph targets, then the skin; simulated surfaces come from their cloth.
+/// Morph targets, then the skin and what muscles lift of it; simulated surfaces come from their cloth.
 pub(crate) fn skin(actor: &mut Actor) {
     let character = &*actor.character;
     for (index, surface) in character.surfaces.iter().enumerate() {
@@ -143,8 +168,10 @@ pub(crate) fn skin(actor: &mut Actor) {
                 let body = Wearer {
                     mesh: &surface.mesh,
                     palette: &actor.palettes[index],
-                    globals: &actor.globals,
-                    world_from_model: actor.world_from_model,
+                    posed: Posed {
+                        globals: &actor.globals,
+                        world_from_model: actor.world_from_model,
+                    },
                 };
                 actor.cloths[cloth].write(&character.cloths[cloth], &body, out);
             }
@@ -153,7 +180,15 @@ pub(crate) fn skin(actor: &mut Actor) {
                 surface
                     .deformer
                     .deform(&surface.mesh, source, palette, scratch, out);
+                let mut fleshes = character.fleshes.iter();
+                if let Some(flesh) = fleshes.find(|flesh| flesh.surface == index) {
+                    let (models, muscles) = (&character.muscles, &actor.muscles);
+                    flesh.bulge(models, muscles, &mut actor.flesh_scratch, out);
+                }
             }
         }
+    }
+    for (hair, state) in character.hairs.iter().zip(&mut actor.hairs) {
+        state.place(hair);
     }
 }

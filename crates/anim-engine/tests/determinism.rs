@@ -38,3 +38,18 @@ fn graphs_drivers_sockets_and_masks_give_the_same_bits_for_1_2_and_4_threads() {
     assert_eq!(one, hash(2), "1 and 2 threads differ");
     assert_eq!(one, hash(4), "1 and 4 threads differ");
 }
+
+#[test]
+fn hair_and_muscles_give_the_same_bits_for_1_2_and_4_threads() {
+    for make in [common::hair, common::biceps] {
+        let hash = |threads: usize| {
+            let mut scene = make(threads);
+            (0..40).for_each(|_| scene.step(1.0 / 60.0));
+            assert_eq!(scene.engine.quarantined().count(), 0);
+            scene.engine.hash()
+        };
+        let one = hash(1);
+        assert_eq!(one, hash(2), "1 and 2 threads differ");
+        assert_eq!(one, hash(4), "1 and 4 threads differ");
+    }
+}

@@ -85,3 +85,14 @@ fn no_way_to_follow_the_joints_allocates_after_the_first_frame() {
         assert_eq!(CALLS.with(Cell::get), before, "{deform:?}");
     }
 }
+
+#[test]
+fn hair_and_muscles_allocate_nothing_after_warm_up() {
+    for make in [common::hair, common::biceps] {
+        let mut scene = make(1);
+        (0..60).for_each(|_| scene.step(1.0 / 60.0));
+        let before = CALLS.with(Cell::get);
+        (0..60).for_each(|_| scene.step(1.0 / 60.0));
+        assert_eq!(CALLS.with(Cell::get) - before, 0);
+    }
+}

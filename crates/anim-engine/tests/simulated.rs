@@ -3,8 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use anim_engine::math::Vec3;
-use anim_engine::sim::State;
-use anim_engine::{Config, Scene, SceneSpec, asset};
+use anim_engine::{Config, Kept, Scene, SceneSpec, asset};
 
 fn scene(text: &str, threads: usize) -> Scene {
     let spec: SceneSpec = serde_json::from_str(text).unwrap();
@@ -73,10 +72,10 @@ fn an_obstacle_that_moves_sweeps_a_body_along() {
 #[test]
 fn a_run_goes_on_from_kept_states_to_the_bit() {
     let mut whole = scene(CROWDED, 1);
-    let mut kept: Vec<Vec<State>> = Vec::new();
+    let mut kept: Vec<Vec<Kept>> = Vec::new();
     for _ in 0..40 {
         whole.step(1.0 / 48.0);
-        kept.push(whole.engine.simulated().cloned().collect());
+        kept.push(whole.engine.kept());
     }
     let mut resumed = scene(CROWDED, 1);
     for states in &kept[..25] {

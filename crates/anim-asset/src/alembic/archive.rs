@@ -6,12 +6,75 @@
 use std::collections::BTreeMap;
 
 use super::digest::digest;
+use crate::AssetError;
 
 /// Marks the place of data.
 pub(super) const DATA: u64 = 1 << 63;
 
 /// Bytes before the first child: magic, frozen, version 1 and the place of the root.
 const HEADER: [u8; 16] = *b"Ogawa\xff\x00\x01\0\0\0\0\0\0\0\0";
+
+/// What is wrong at a place of a file.
+pub(super) fn damage(place: u64, message: &str) -> AssetError {
+    AssetError {
+        code: "ABC_DAMAGED",
+        location: format!("byte {}", place & !DATA),
+        message: message.into(),
+    }
+}
+
+/// A file on its way in.
+#[derive(Clone, Copy)]
+pub(super) struct Archive<'a>(&'a [u8]);
+
+impl<'a> Archive<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, AssetError> {
+        match bytes.get(..HEADER.len()) {
+            Some(header) if header[..8] == HEADER[..8] => Ok(Self(bytes)),
+            _ => Err(AssetError {
+                code: "ABC_MAGIC",
+                ..damage(0, "not a finished Ogawa archive of version 1")
+            }),
+        }
+    }
+
+    /// The place of the root.
+    pub(super) fn root(&self) -> u64 {
+        self.word(8).unwrap_or_default()
+    }
+
+    /// The bytes at a place of data.
+    pub(super) fn data(&self, place: u64) -> Result<&'a [u8], AssetError> {
+        if place == DATA {
+            return Ok(&[]);
+        }
+        let bytes = (place & DATA != 0).then(|| {
+            let start = usize::try_from(place & !DATA).ok()?;
+            let size = usize::try_from(self.word(start)?).ok()?;
+            self.0.get(start + 8..)?.get(..size)
+        });
+        bytes.flatten().ok_or_else(|| damage(place, "no data"))
+    }
+
+    /// The children of the group at a place.
+    pub(super) fn group(&self, place: u64) -> Result<Vec<u64>, AssetError> {
+        if place == 0 {
+            return Ok(Vec::new());
+        }
+        let children = (place & DATA == 0).then(|| {
+            let start = usize::try_from(place).ok()?;
+            let size = usize::try_from(self.word(start)?).ok()?.checked_mul(8)?;
+            let words = self.0.get(start + 8..)?.get(..size)?.as_chunks::<8>().0;
+            Some(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
+        });
+        children.flatten().ok_or_else(|| damage(place, "no group"))
+    }
+
+    fn word(&self, start: usize) -> Option<u64> {
+        let bytes = self.0.get(start..)?.first_chunk::<8>()?;
+        Some(u64::from_le_bytes(*bytes))
+    }
+}
 
 /// A file on its way out.
 pub(super) struct ArchiveWriter {

@@ -1,9 +1,9 @@
-//! Alembic out: moving meshes and curves as film tools exchange them, every vertex of every frame.
+//! Alembic: moving meshes and curves as film tools exchange them, every vertex of every frame, out and in again.
 //!
 //! For simulated cloth, hair and solids on their way to a renderer, where glTF's morph targets are too few. The file is an
 //! Ogawa archive of polygon meshes and linear curves, each under a transform, with positions, normals, velocities and
 //! widths sampled at an even rate; what does not change is stored once. Subdivision surfaces, NURBS, points, cameras,
-//! materials and texture coordinates are left out.
+//! materials and texture coordinates are left out. [`read()`] takes in what [`write()`] makes, for going on with a cache and for tests.
 //!
 //! ```
 //! use anim_asset::alembic::{self, AbcObject, AbcScene, AbcShape, AbcFrame};
@@ -24,18 +24,21 @@
 //! };
 //! let bytes = alembic::write(&scene)?;
 //! assert_eq!(&bytes[..5], b"Ogawa");
+//! assert_eq!(alembic::read(&bytes)?, scene);
 //! # Ok::<(), anim_asset::AssetError>(())
 //! ```
 
 mod archive;
 mod digest;
 mod property;
+mod read;
 mod write;
 
 use anim_math::{Affine, Vec3};
 
 use crate::AssetError;
 
+pub use read::read;
 pub use write::write;
 
 /// What moves, frame by frame.

@@ -100,8 +100,8 @@ fn frames_are_written_as_a_character_and_as_a_sequence() {
     );
     let bytes = std::fs::read(&alembic).expect("a file");
     assert!(bytes.starts_with(b"Ogawa"));
-    // 30 frames of 121 vertices and of 8 pieces, and little else.
-    assert!(bytes.len() > 30 * (121 + 16) * 12, "{}", bytes.len());
+    // 30 frames of 121 vertices and of a curve of 9 points, and little else.
+    assert!(bytes.len() > 30 * (121 + 9) * 12, "{}", bytes.len());
 
     let sequence = scratch("simulate_out.obj");
     let sequence = sequence.to_str().expect("UTF-8");
@@ -137,4 +137,50 @@ fn the_scenes_that_come_along_run() {
             path.display()
         );
     }
+}
+
+#[test]
+fn hair_and_muscles_are_measured_and_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/scenes");
+    let alembic = scratch("simulate_hair.abc");
+    let out = alembic.to_str().expect("UTF-8");
+    let frames = ["--json", "--frames", "4", "--out", out];
+    let report = simulate(&folder.join("hair.json"), &frames).json();
+    let hair = &report["frames"][3]["hair"][0];
+    // Sixty guides or so of 16 segments; they never stretch.
+    let segments = hair["segments"].as_u64().expect("a number");
+    assert!((16 * 45..16 * 75).contains(&segments), "{segments}");
+    let stretch = hair["worst_stretch"].as_f64().expect("a number");
+    assert!(stretch < 1e-4, "{stretch}");
+    assert_eq!(hair["penetrations"], 0);
+    assert_eq!(hair["reset"], 0);
+    let bytes = std::fs::read(&alembic).expect("a file");
+    let scene = anim_asset::alembic::read(&bytes).expect("a file of ours");
+    let strands = scene.objects.iter().find(|o| o.name == "0.hair.0");
+    let strands = strands.expect("hair");
+    assert_eq!(strands.frames.len(), 4);
+    let anim_asset::alembic::AbcShape::Curves { counts, widths } = &strands.shape else {
+        panic!("hair is curves");
+    };
+    assert_eq!(hair["strands"].as_u64(), Some(counts.len() as u64));
+    assert!(counts.iter().all(|count| *count == 25));
+    assert!(widths.iter().all(|width| *width > 0.0));
+
+    let glb = scratch("simulate_biceps.glb");
+    let out = glb.to_str().expect("UTF-8");
+    let frames = ["--json", "--frames", "40", "--out", out];
+    let report = simulate(&folder.join("biceps.json"), &frames).json();
+    let of = |frame: usize, key: &str| {
+        let muscle = &report["frames"][frame]["muscles"][0];
+        muscle[key].as_f64().expect("a number")
+    };
+    assert!(of(0, "activation") < 0.05 && of(39, "activation") > 0.6);
+    assert!(
+        of(39, "length_m") < of(0, "length_m") - 0.005,
+        "the elbow bends"
+    );
+    assert!(of(39, "force_n") > 100.0);
+    assert!(of(39, "volume_error").abs() < 1e-5);
+    let check = anim(["check", out, "--json"]).json();
+    assert_eq!(check["errors"], 0, "{check}");
 }

@@ -12,6 +12,7 @@ use anim_skeleton::RootMotionOptions;
 use super::bodies;
 use super::check::{check, placed, refusal};
 use super::direct::{direct, play_graph};
+use super::grown::{self, with_hair, with_muscle};
 use super::motion::Motion;
 use super::spec::{AttachmentSpec, CharacterSpec, ClothUse, PinSpec, SceneSpec, SocketSpec};
 use super::{Scene, Target};
@@ -53,6 +54,7 @@ impl Scene {
         let mut actors = Vec::new();
         let mut aims = Vec::new();
         let mut controls = Vec::new();
+        let mut nerves = Vec::new();
         for (index, part) in spec.characters.iter().enumerate() {
             let place = format!("/characters/{index}");
             let key = (part.file.clone(), serde_key(part));
@@ -69,6 +71,7 @@ impl Scene {
             if let Some(actor) = engine.actor_mut(id) {
                 direct(actor, part, &place, id, &names, &mut aims)?;
                 controls.append(&mut play_graph(actor, part, &place, id)?);
+                nerves.append(&mut grown::nerves(actor, part, &place, id)?);
             }
         }
         for (index, part) in spec.characters.iter().enumerate() {
@@ -141,6 +144,7 @@ impl Scene {
             targets,
             aims,
             controls,
+            nerves,
             wind: spec.wind,
             gusts: spec.gusts,
             obstacle_motions,
@@ -153,8 +157,10 @@ impl Scene {
 /// What else of a character's spec goes into its model.
 fn serde_key(part: &CharacterSpec) -> String {
     format!(
-        "{:?}{:?}{:?}{:?}{:?}{:?}{:?}",
+        "{:?}{:?}{:?}{:?}{:?}{:?}{:?}{:?}{:?}",
         part.cloth,
+        part.hair,
+        part.muscles,
         part.body,
         part.root_motion,
         part.events,
@@ -199,7 +205,7 @@ fn place_of(
     })
 }
 
-/// The model of a character: its file, with its cloth.
+/// The model of a character: its file, with what is simulated of it.
 fn character_of(
     part: &CharacterSpec,
     place: &str,
@@ -243,11 +249,37 @@ fn character_of(
             .and_then(|socket| character.with_sockets([socket]))
             .map_err(at(&format!("sockets/{index}")))?;
     }
+    let body = body_of(&character, part, place)?;
     for (index, cloth) in part.cloth.iter().enumerate() {
-        character = with_cloth(character, part, place, cloth)
+        character = with_cloth(character, body.clone(), cloth)
             .map_err(placed(format!("{place}/cloth/{index}")))?;
     }
+    for (index, hair) in part.hair.iter().enumerate() {
+        let place = format!("{place}/hair/{index}");
+        character = with_hair(character, body.clone(), hair, &place)?;
+    }
+    for (index, muscle) in part.muscles.iter().enumerate() {
+        character = with_muscle(character, muscle, &format!("{place}/muscles/{index}"))?;
+    }
     Ok(character)
+}
+
+/// The capsules that cloth and hair lie on.
+fn body_of(
+    character: &Character,
+    part: &CharacterSpec,
+    place: &str,
+) -> Result<Vec<BodyCapsule>, EngineError> {
+    let capsule = |(index, spec): (usize, &super::CapsuleSpec)| {
+        let named = character.joint_named(&spec.joint);
+        Ok(BodyCapsule {
+            joint: named.map_err(placed(format!("{place}/body/{index}/joint")))?,
+            from: spec.from,
+            to: spec.to,
+            radius: spec.radius,
+        })
+    };
+    part.body.iter().enumerate().map(capsule).collect()
 }
 
 fn socket_of(character: &Character, spec: &SocketSpec) -> Result<Socket, EngineError> {
@@ -266,8 +298,7 @@ fn socket_of(character: &Character, spec: &SocketSpec) -> Result<Socket, EngineE
 /// A character of which one surface is simulated.
 fn with_cloth(
     character: Character,
-    part: &CharacterSpec,
-    place: &str,
+    body: Vec<BodyCapsule>,
     cloth: &ClothUse,
 ) -> Result<Character, EngineError> {
     let found = character.surfaces.iter().position(|surface| {
@@ -280,21 +311,6 @@ fn with_cloth(
             .filter_map(|surface| surface.name.as_deref());
         EngineError::unknown("mesh node", &cloth.node, names)
     })?;
-    let capsule = |(index, spec): (usize, &super::CapsuleSpec)| {
-        let named = character.joint_named(&spec.joint);
-        Ok(BodyCapsule {
-            joint: named.map_err(placed(format!("{place}/body/{index}/joint")))?,
-            from: spec.from,
-            to: spec.to,
-            radius: spec.radius,
-        })
-    };
-    let body = part
-        .body
-        .iter()
-        .enumerate()
-        .map(capsule)
-        .collect::<Result<_, EngineError>>()?;
     character.with_cloth(ClothOptions {
         surface,
         pins: match &cloth.pins {

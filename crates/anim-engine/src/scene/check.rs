@@ -3,6 +3,7 @@
 use anim_math::Vec3;
 use anim_sim::cloth::ClothSpec;
 
+use super::grown::check_hair;
 use super::spec::{CapsuleSpec, CharacterSpec, ClothUse, GoalSpec, ParticlesSpec, PinSpec};
 use super::{BodyKind, BodySpec, GroundSpec, ObstacleShape, ObstacleSpec, SceneSpec, SolidShape};
 use crate::{EngineError, MAX_LAYERS};
@@ -70,14 +71,14 @@ pub(super) fn refusal(place: &str, message: String) -> EngineError {
     }
 }
 
-fn range(place: &str, value: f32, min: f32, max: f32) -> Result<(), EngineError> {
+pub(super) fn range(place: &str, value: f32, min: f32, max: f32) -> Result<(), EngineError> {
     if (min..=max).contains(&value) {
         return Ok(());
     }
     Err(refusal(place, format!("{value} is not in [{min}, {max}]")))
 }
 
-fn vector(place: &str, v: Vec3) -> Result<(), EngineError> {
+pub(super) fn vector(place: &str, v: Vec3) -> Result<(), EngineError> {
     let mut parts = v.iter().enumerate();
     parts.try_for_each(|(axis, part)| range(&format!("{place}/{axis}"), *part, -FAR, FAR))
 }
@@ -120,6 +121,9 @@ fn character(place: &str, part: &CharacterSpec) -> Result<(), EngineError> {
     }
     for (index, spec) in part.body.iter().enumerate() {
         capsule(&format!("{place}/body/{index}"), spec)?;
+    }
+    for (index, spec) in part.hair.iter().enumerate() {
+        check_hair(&format!("{place}/hair/{index}"), spec)?;
     }
     for (index, spec) in part.cloth.iter().enumerate() {
         cloth(&format!("{place}/cloth/{index}"), spec)?;

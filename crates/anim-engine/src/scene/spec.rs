@@ -10,7 +10,7 @@ use anim_sim::cloth::ClothSpec;
 use anim_skeleton::{DriverSpec, Events, MaskSpec, Wrap};
 use serde::{Deserialize, Serialize};
 
-use super::{BodySpec, GroundSpec, GustSpec, ObstacleSpec};
+use super::{BodySpec, GroundSpec, GustSpec, HairUse, MuscleUse, ObstacleSpec};
 use crate::{Deform, LayerMode};
 
 /// A scene file, `anim.scene/1`.
@@ -114,7 +114,11 @@ pub struct CharacterSpec {
     pub goals: Vec<GoalSpec>,
     /// Simulated surfaces.
     pub cloth: Vec<ClothUse>,
-    /// The body that cloth lies on.
+    /// Hair.
+    pub hair: Vec<HairUse>,
+    /// Muscles.
+    pub muscles: Vec<MuscleUse>,
+    /// The body that cloth lies on and hair falls over.
     pub body: Vec<CapsuleSpec>,
 }
 

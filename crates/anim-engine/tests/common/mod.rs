@@ -12,7 +12,7 @@ use anim_engine::skeleton::{
     SkeletonLod, Wrap,
 };
 use anim_engine::{
-    ActorLayer, Character, Config, Engine, LayerMode, Scene, SceneSpec, Socket, asset,
+    ActorLayer, Character, Config, Engine, EngineError, LayerMode, Scene, SceneSpec, Socket, asset,
 };
 
 /// Hills, planted feet, a look-at, a cape and dust.
@@ -23,6 +23,35 @@ pub(crate) fn scene(threads: usize) -> Scene {
         Ok(asset::builtin::humanoid())
     })
     .expect("a scene")
+}
+
+/// A head that turns fast, and an arm that curls.
+pub(crate) const HAIR: &str = include_str!("../../../../assets/scenes/hair.json");
+pub(crate) const BICEPS: &str = include_str!("../../../../assets/scenes/biceps.json");
+
+/// [`HAIR`] as a scene.
+pub(crate) fn hair(threads: usize) -> Scene {
+    scene_of(HAIR, threads)
+}
+
+/// [`BICEPS`] as a scene.
+pub(crate) fn biceps(threads: usize) -> Scene {
+    scene_of(BICEPS, threads)
+}
+
+fn scene_of(text: &str, threads: usize) -> Scene {
+    let spec: SceneSpec = serde_json::from_str(text).expect("a scene");
+    try_scene(&spec, threads).expect("a scene")
+}
+
+/// A scene of built-in characters, or why it is none.
+pub(crate) fn try_scene(spec: &SceneSpec, threads: usize) -> Result<Scene, EngineError> {
+    static HUMANOID: LazyLock<asset::Document> = LazyLock::new(asset::builtin::humanoid);
+    let mut load = |file: &str| match file {
+        "builtin:humanoid" => Ok(HUMANOID.clone()),
+        _ => Ok(asset::builtin::arm()),
+    };
+    Scene::new(spec, config(threads), &mut load)
 }
 
 fn config(threads: usize) -> Config {

@@ -1,0 +1,543 @@
+//! Hair and muscles of characters in the world step.
+#![cfg(feature = "asset")]
+#![allow(
+    missing_docs,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test"
+)]
+
+mod common;
+
+use std::sync::Arc;
+
+use anim_engine::math::nalgebra::Vector3;
+use anim_engine::math::{Affine, Vec3};
+use anim_engine::sim::hair::HairSpec;
+use anim_engine::sim::muscle::{Activation, Belly};
+use anim_engine::{
+    ActorHair, ActorMuscle, Character, Engine, HairOptions, Kept, Scene, SceneSpec, asset,
+};
+use common::{biceps, engine, hair, try_scene};
+use proptest::prelude::*;
+
+fn only_hair(scene: &Scene) -> &ActorHair {
+    &scene.engine.actor(scene.actors[0]).unwrap().hairs()[0]
+}
+
+fn muscles(scene: &Scene) -> &[ActorMuscle] {
+    scene.engine.actor(scene.actors[0]).unwrap().muscles()
+}
+
+/// A tube that carries twelve strands of 20 cm at its end, level, each eight segments.
+fn brush(threads: usize) -> (Engine, anim_engine::ActorId) {
+    let character =
+        Character::from_document(&asset::builtin::tube(1), &Default::default()).unwrap();
+    let joint = character.joint_named("bone_0").unwrap();
+    let strand = |n: u8| {
+        let root = Vec3::new(0.0, 0.3, 0.02 * f32::from(n));
+        vec![root, root + Vec3::x() * 0.2]
+    };
+    let character = character
+        .with_hair(HairOptions {
+            hair: HairSpec {
+                guides: (0..12).map(strand).collect(),
+                segments: Some(8),
+                groom_gravity: Vec3::zeros(),
+                hold: 0.0,
+                ..HairSpec::default()
+            },
+            ..HairOptions::new(joint)
+        })
+        .unwrap();
+    let mut engine = engine(threads);
+    let id = engine.spawn(Arc::new(character));
+    (engine, id)
+}
+
+fn frames(engine: &mut Engine, count: usize) {
+    (0..count).for_each(|_| engine.step(1.0 / 60.0));
+}
+
+#[test]
+fn hair_stays_rooted_on_a_head_that_turns_and_never_stretches() {
+    let mut scene = hair(1);
+    let mut furthest = 0.0_f32;
+    for _ in 0..90 {
+        scene.step(1.0 / 60.0);
+        let actor = scene.engine.actor(scene.actors[0]).unwrap();
+        let (model, state) = (&actor.character().hairs()[0], &actor.hairs()[0]);
+        let world_from_root = actor.world_from_joint(model.joint);
+        for strand in 0..model.followers().len() {
+            let first = model.followers().strand(strand).start;
+            let root = world_from_root.transform_point(model.followers().groom()[first]);
+            // Some roundings of two metres.
+            assert!((state.strands()[first] - root).norm() < 2e-6);
+        }
+        // Segments are of unit quaternions in f32: a chain of 16 ends within 16 roundings of 2 m a segment of 17 mm.
+        assert!(
+            state.worst_stretch(model) < 2e-4,
+            "{}",
+            state.worst_stretch(model)
+        );
+        // It is groomed out of the body, and stays out as long as nobody moves.
+        let inside = state.depths(model).filter(|depth| *depth > 1e-5).count();
+        let few = if scene.time() < 0.29 { 0 } else { 120 };
+        assert!(inside <= few, "{inside} points inside at {}", scene.time());
+        let turned = anim_engine::math::quat::angle_between(
+            state.world_from_root().rotation,
+            anim_engine::math::Quat::identity(),
+        );
+        furthest = furthest.max(turned);
+    }
+    assert!(furthest > 1.0, "the head turned by {furthest} rad");
+    assert_eq!(only_hair(&scene).reset_guides(), 0);
+}
+
+#[test]
+fn hair_hangs_where_gravity_and_wind_take_it() {
+    let (mut engine, id) = brush(1);
+    engine.world.wind = Vec3::new(0.0, 0.0, 5.0);
+    frames(&mut engine, 120);
+    let state = engine.actor(id).unwrap().hairs()[0].state();
+    for guide in state.positions.chunks(9) {
+        let way = guide[8] - guide[0];
+        // Drag of 2/s at 5 m/s is as strong as gravity: half right of down.
+        let angle = libm::atan2f(way.z, -way.y);
+        assert!((angle - libm::atan2f(10.0, 9.81)).abs() < 0.15, "{angle}");
+        assert!(way.norm() > 0.18);
+    }
+}
+
+#[test]
+fn a_strand_that_is_not_finite_is_reset_and_counted_and_the_others_go_on() {
+    let run = |spoilt: bool| {
+        let (mut engine, id) = brush(1);
+        frames(&mut engine, 20);
+        if spoilt {
+            let hair = &mut engine.actor_mut(id).unwrap().hairs_mut()[0];
+            let mut state = hair.state().clone();
+            state.velocities[3 * 9 + 4].x = f32::NAN;
+            hair.set_state(&state);
+        }
+        frames(&mut engine, 1);
+        let hair = &engine.actor(id).unwrap().hairs()[0];
+        let groom = engine.actor(id).unwrap().character().hairs()[0]
+            .guides()
+            .groom()[3 * 9 + 8];
+        assert_eq!(engine.quarantined().count(), 0);
+        (hair.state().clone(), hair.reset_guides(), groom)
+    };
+    let (good, none, _) = run(false);
+    let (spoilt, one, groom) = run(true);
+    assert_eq!((none, one), (0, 1));
+    assert!(spoilt.is_finite());
+    for guide in (0..12).filter(|guide| *guide != 3) {
+        let range = guide * 9..guide * 9 + 9;
+        assert_eq!(good.positions[range.clone()], spoilt.positions[range]);
+    }
+    // In the first frame after it falls from its groom by half of g t², and some springing back.
+    assert!((spoilt.positions[3 * 9 + 8] - groom).norm() < 0.01);
+}
+
+#[test]
+fn a_teleport_takes_hair_along_as_it_lies() {
+    let (mut engine, id) = brush(1);
+    frames(&mut engine, 13);
+    let before = engine.actor(id).unwrap().hairs()[0]
+        .state()
+        .positions
+        .clone();
+    let actor = engine.actor_mut(id).unwrap();
+    actor.placement.translation = Vec3::new(500.0, -20.0, 7.0);
+    actor.restart();
+    frames(&mut engine, 1);
+    let hair = &engine.actor(id).unwrap().hairs()[0];
+    assert_eq!(hair.state().positions, before);
+    assert_eq!(hair.world_from_root().translation.x, 500.0);
+    frames(&mut engine, 1);
+    let hair = &engine.actor(id).unwrap().hairs()[0];
+    let far = hair.state().positions.iter().zip(&before);
+    let far = far.map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
+    assert!(far < 0.02, "a jump of 500 m moved a strand by {far} m");
+}
+
+#[test]
+fn hair_sets_off_with_an_actor_that_moves_from_the_start() {
+    let (mut engine, id) = brush(1);
+    engine.world.gravity = Vec3::zeros();
+    engine.step(0.0);
+    for frame in 1..=4_u8 {
+        // Without drag there would be nothing to feel.
+        engine.world.wind = Vec3::new(0.0, 0.0, 6.0);
+        engine.actor_mut(id).unwrap().placement.translation.z = f32::from(frame) * 0.1;
+        engine.step(1.0 / 60.0);
+    }
+    let character = Arc::clone(engine.actor(id).unwrap().character());
+    let groom = character.hairs()[0].guides().groom();
+    let hair = &engine.actor(id).unwrap().hairs()[0];
+    let far = hair.state().positions.iter().zip(groom);
+    let far = far.map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
+    // It moves with the air and with its root, in a straight line: nothing bends it.
+    assert!(far < 1e-4, "{far}");
+}
+
+#[test]
+fn an_obstacle_holds_hair_up() {
+    let height = |is_there: bool| {
+        let (mut engine, id) = brush(1);
+        if is_there {
+            let ball = anim_engine::geom::Shape::Sphere { radius: 0.1 };
+            let at = anim_engine::math::Transform::from_translation(Vec3::new(0.1, 0.18, 0.1));
+            let ball = anim_engine::geom::Collider::new(ball, Affine::from(at));
+            engine.world.colliders.push(ball);
+        }
+        frames(&mut engine, 30);
+        let state = engine.actor(id).unwrap().hairs()[0].state();
+        let heights = state.positions.iter().map(|p| p.y);
+        heights.sum::<f32>() / state.positions.len() as f32
+    };
+    let (held, free) = (height(true), height(false));
+    assert!(held > free + 1e-3, "{held} {free}");
+}
+
+#[test]
+fn drawn_strands_are_tubes_about_them() {
+    let mut scene = hair(1);
+    (0..5).for_each(|_| scene.step(1.0 / 60.0));
+    let actor = scene.engine.actor(scene.actors[0]).unwrap();
+    let (model, state) = (&actor.character().hairs()[0], &actor.hairs()[0]);
+    let mut tubes = anim_engine::geom::Vertices::default();
+    state.tubes(model, &mut tubes);
+    assert_eq!(tubes.positions.len(), 3 * model.followers().vertex_count());
+    for (corner, position) in tubes.positions.iter().enumerate() {
+        let distance = (position - state.strands()[corner / 3]).norm();
+        // A rounding of two metres.
+        assert!(distance < model.radius + 1e-6);
+    }
+    let last = model.triangles().iter().flatten().max().copied();
+    assert_eq!(last, Some(tubes.positions.len() as u32 - 1));
+}
+
+#[test]
+fn a_muscle_held_still_pulls_as_its_model_says() {
+    let mut spec: SceneSpec = serde_json::from_str(common::BICEPS).unwrap();
+    spec.characters[0].clips.clear();
+    spec.characters[0].muscles[0].excitation = None;
+    let mut scene = try_scene(&spec, 1).unwrap();
+    scene.step(0.0);
+    for frame in 1..=90 {
+        let actor = scene.engine.actor_mut(scene.actors[0]).unwrap();
+        actor.excitations[0] = 0.6;
+        scene.step(1.0 / 60.0);
+        let time = f64::from(frame) / 60.0;
+        // Steps compose to 1e-13 each, and are of 1/120 s in f32.
+        let exact = Activation::default().advance(0.0, 0.6, time);
+        assert!((muscles(&scene)[0].activation() - exact).abs() < 1e-6);
+    }
+    let actor = scene.engine.actor(scene.actors[0]).unwrap();
+    let (model, muscle) = (&actor.character().muscles()[0], &actor.muscles()[0]);
+    let straight = Vec3::new(-0.014 + 0.012, 0.3 + 0.05 - 0.03, 0.0).cast::<f64>();
+    assert!(
+        (muscle.length() - straight.norm()).abs() < 1e-7,
+        "f32 of 0.3 m"
+    );
+    assert!((muscle.length() - model.rest_length()).abs() < 1e-9);
+    let expected = model.muscle().contract(muscle.length(), 0.0, 0.6);
+    assert!((muscle.force() - expected.force).abs() < 1e-6 * expected.force);
+    assert!(muscle.force() > 200.0, "{}", muscle.force());
+}
+
+#[test]
+fn a_muscle_lengthens_with_the_pose_and_pulls_less_as_it_shortens_faster() {
+    let mut scene = biceps(1);
+    let mut before = f64::NAN;
+    let mut forces = Vec::new();
+    for _ in 0..60 {
+        scene.step(1.0 / 60.0);
+        let muscle = &muscles(&scene)[0];
+        let rate = (muscle.length() - before) * 60.0;
+        let fibers = muscle.state().contraction;
+        // After the first frames the rate is even within a frame, to the curvature of the way over two steps.
+        if forces.len() > 2 && forces.len() < 58 {
+            let along = fibers.fiber_velocity * fibers.cosine;
+            assert!((along - rate).abs() < 4e-3, "{along} {rate}");
+        }
+        before = muscle.length();
+        forces.push(muscle.force());
+        assert!(muscle.force().is_finite() && muscle.force() >= 0.0);
+    }
+    assert!(muscles(&scene)[0].length() < 0.31, "the elbow is bent");
+    let at = |frame: usize| forces[frame];
+    assert!(at(30) > 3.0 * at(0), "{} {}", at(30), at(0));
+}
+
+#[test]
+fn bellies_keep_their_volume_and_lift_the_skin_on_their_side_alone() {
+    let mut scene = biceps(1);
+    let mut bare: SceneSpec = serde_json::from_str(common::BICEPS).unwrap();
+    bare.characters[0].muscles.clear();
+    let mut bare = try_scene(&bare, 1).unwrap();
+    let mut most = 0.0_f32;
+    for _ in 0..60 {
+        scene.step(1.0 / 60.0);
+        bare.step(1.0 / 60.0);
+        let actor = scene.engine.actor(scene.actors[0]).unwrap();
+        for (model, muscle) in actor.character().muscles().iter().zip(actor.muscles()) {
+            let mut surface = Vec::new();
+            muscle.belly_surface(model, 16, 16, &mut surface);
+            let volume = volume(&surface, &Belly::triangles(16, 16));
+            // Points are f32 of 0.5 m about a volume of a few centimetres: 1e-5 of it.
+            let spec = model.belly().unwrap().spec();
+            assert!((volume / spec.volume - 1.0).abs() < 1e-4, "{volume}");
+        }
+        let plain = bare.engine.actor(bare.actors[0]).unwrap();
+        let (lifted, flat) = (&actor.surfaces()[0], &plain.surfaces()[0]);
+        for vertex in 0..lifted.len() {
+            let way = (lifted.position(vertex) - flat.position(vertex)).norm();
+            most = most.max(way);
+            let normal = lifted.normal(vertex);
+            assert!((normal.norm() - 1.0).abs() < 1e-4);
+            // The hand is out of reach of both.
+            if flat.position(vertex).y < 0.02 {
+                assert_eq!(way, 0.0);
+                assert_eq!(normal, flat.normal(vertex));
+            }
+        }
+    }
+    assert!((0.001..0.02).contains(&most), "skin is lifted by {most} m");
+}
+
+#[test]
+fn a_parameter_of_a_graph_excites_a_muscle() {
+    let mut text: serde_json::Value = serde_json::from_str(common::BICEPS).unwrap();
+    let character = &mut text["characters"][0];
+    character["clips"] = serde_json::json!([]);
+    character["graph"] = serde_json::json!({
+        "parameters": [{ "name": "effort", "float": { "range": [0, 1] } }],
+        "nodes": [{ "name": "bend", "clip": { "clip": "bend" } }],
+        "root": "bend"
+    });
+    character["parameters"] =
+        serde_json::json!({ "effort": { "keys": [{ "time": 0, "value": 0.8 }] } });
+    character["muscles"][0]["excitation"] = serde_json::json!({ "parameter": "effort" });
+    let spec: SceneSpec = serde_json::from_value(text).unwrap();
+    let mut scene = try_scene(&spec, 1).unwrap();
+    (0..60).for_each(|_| scene.step(1.0 / 60.0));
+    assert!((muscles(&scene)[0].activation() - 0.8).abs() < 1e-3);
+}
+
+#[test]
+fn a_run_with_hair_and_muscles_goes_on_from_kept_states_to_the_bit() {
+    for make in [hair, biceps] {
+        let mut whole = make(1);
+        let mut kept: Vec<Vec<Kept>> = Vec::new();
+        for _ in 0..24 {
+            whole.step(1.0 / 48.0);
+            kept.push(whole.engine.kept());
+        }
+        let mut resumed = make(1);
+        for states in &kept[..13] {
+            resumed.step_to(1.0 / 48.0, states);
+        }
+        (13..24).for_each(|_| resumed.step(1.0 / 48.0));
+        assert_eq!(resumed.engine.hash(), whole.engine.hash());
+    }
+}
+
+#[test]
+fn what_hair_and_muscles_cannot_be_is_refused_with_its_place() {
+    let refused = |text: &str, from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        let spec: SceneSpec = serde_json::from_str(&text.replace(from, to)).unwrap();
+        try_scene(&spec, 1).unwrap_err().to_string()
+    };
+    for (from, to, place) in [
+        (
+            "\"hair\": [{\n      \"joint\": \"head\"",
+            "\"hair\": [{\n      \"joint\": \"tail\"",
+            "/hair/0/joint: no joint",
+        ),
+        (
+            "\"guides\": 60",
+            "\"guides\": 4000000000",
+            "/hair/0/groom/scalp/guides",
+        ),
+        (
+            "\"strands\": 1200",
+            "\"strands\": 0",
+            "/hair/0/groom/scalp/strands",
+        ),
+        (
+            "\"length\": 0.28",
+            "\"length\": -1",
+            "/hair/0/groom/scalp/length",
+        ),
+        (
+            "\"segments\": 16",
+            "\"segments\": 100000",
+            "/hair/0/material/segments",
+        ),
+        ("\"hold\": 1,", "\"hold\": -1,", "/hair/0: hair's hold"),
+        ("\"radius\": 0.0014", "\"radius\": 0", "/hair/0/radius"),
+        (
+            "\"hold\": 1,",
+            "\"guides\": [[]],",
+            "/hair/0/material/guides",
+        ),
+    ] {
+        let message = refused(common::HAIR, from, to);
+        assert!(message.starts_with("/characters/0"), "{message}");
+        assert!(message.contains(place), "{message}");
+    }
+    for (from, to, place) in [
+        (
+            "\"lower_arm\", \"point\": [-0.014",
+            "\"wing\", \"point\": [-0.014",
+            "/muscles/0/points/1/joint",
+        ),
+        (
+            "\"joint\": \"lower_arm\", \"shape\"",
+            "\"joint\": \"wing\", \"shape\"",
+            "/muscles/1/wraps/0/joint",
+        ),
+        ("\"strand\": 0", "\"strand\": 1", "/muscles/1: wrap"),
+        (
+            "\"max_force\": 620",
+            "\"max_force\": -620",
+            "/muscles/0: muscle's force",
+        ),
+        (
+            "\"volume\": 3.5e-4",
+            "\"volume\": 0",
+            "/muscles/0: belly's volume",
+        ),
+        ("\"reach\": 0.035", "\"reach\": 0", "/muscles/0/reach"),
+        (
+            "{ \"time\": 0.1, \"value\": 0.7 }",
+            "{ \"time\": -0.1, \"value\": 0.7 }",
+            "/muscles/0/excitation/track",
+        ),
+    ] {
+        let message = refused(common::BICEPS, from, to);
+        assert!(message.starts_with("/characters/0"), "{message}");
+        assert!(message.contains(place), "{message}");
+    }
+}
+
+/// What a closed mesh holds, m³.
+fn volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
+    let corner = |v: u32| -> Vector3<f64> { (points[v as usize] - points[0]).cast() };
+    let six_times = |[a, b, c]: &[u32; 3]| corner(*a).dot(&corner(*b).cross(&corner(*c)));
+    triangles.iter().map(six_times).sum::<f64>() / 6.0
+}
+
+/// Numbers as files have them, and once in a while as they have them when they are wrong.
+fn number(usual: std::ops::Range<f32>) -> impl Strategy<Value = f32> {
+    let wrong = vec![
+        0.0,
+        -0.0,
+        -1.0,
+        1e-40,
+        1e-20,
+        1e20,
+        f32::MAX,
+        f32::MIN,
+        f32::NAN,
+        f32::INFINITY,
+    ];
+    prop_oneof![30 => usual, 1 => prop::sample::select(wrong)]
+}
+
+fn point() -> impl Strategy<Value = Vec3> {
+    let coordinate = || number(-0.3..0.3);
+    (coordinate(), coordinate(), coordinate()).prop_map(|(x, y, z)| Vec3::new(x, y, z))
+}
+
+fn strands() -> impl Strategy<Value = Vec<Vec<Vec3>>> {
+    let points = prop_oneof![30 => 2_usize..5, 1 => Just(0), 1 => Just(1)];
+    let strand = points.prop_flat_map(|count| prop::collection::vec(point(), count));
+    prop::collection::vec(strand, 0..6)
+}
+
+fn joint() -> impl Strategy<Value = String> {
+    let names = ["upper_arm", "lower_arm", "hand"];
+    let known = prop::sample::select(names.to_vec());
+    prop_oneof![20 => known, 1 => Just("nothing")].prop_map(str::to_owned)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_hair_or_muscle_of_a_file_panics_or_leaves_the_numbers(
+        guides in strands(),
+        drawn in strands(),
+        segments in prop::option::of(0_u32..5),
+        material in prop::array::uniform6(number(0.0..0.1)),
+        points in prop::collection::vec((joint(), point()), 1..6),
+        wrap in (0_usize..2, joint(), point(), point(), number(0.001..0.1)),
+        muscle in prop::array::uniform4(number(0.001..0.5)),
+        excitation in number(0.0..1.0),
+        wind in prop::array::uniform3(number(-50.0..50.0)),
+    ) {
+        let mut spec: SceneSpec = serde_json::from_str(common::BICEPS).unwrap();
+        let character = &mut spec.characters[0];
+        character.hair = vec![anim_engine::scene::HairUse {
+            joint: "hand".to_owned(),
+            groom: anim_engine::scene::GroomSpec::Strands { guides, strands: drawn },
+            material: HairSpec {
+                segments,
+                hold: material[0],
+                thickness: material[1],
+                friction: material[2],
+                groom_gravity: Vec3::new(material[3], material[4], 0.0),
+                ..HairSpec::default()
+            },
+            followed: 3,
+            radius: material[5],
+            color: [0.0; 3],
+        }];
+        let part = &mut character.muscles[1];
+        part.points = points
+            .into_iter()
+            .map(|(joint, point)| anim_engine::scene::MusclePoint { joint, point })
+            .collect();
+        part.wraps[0].strand = wrap.0;
+        part.wraps[0].joint = wrap.1;
+        part.wraps[0].center = wrap.2;
+        part.wraps[0].axis = wrap.3;
+        part.wraps[0].radius = wrap.4;
+        part.muscle.max_force = f64::from(muscle[0]);
+        part.muscle.optimal_length = f64::from(muscle[1]);
+        part.muscle.tendon_length = f64::from(muscle[2]);
+        part.muscle.pennation = f64::from(muscle[3]);
+        part.excitation = None;
+        spec.wind = Vec3::from(wind);
+        // One part at a time is enough to be refused for.
+        let whole = try_scene(&spec, 1);
+        let mut bald = spec.clone();
+        bald.characters[0].hair.clear();
+        let mut soft = spec.clone();
+        soft.characters[0].muscles.truncate(1);
+        let scenes = [whole, try_scene(&bald, 1), try_scene(&soft, 1)];
+        for mut scene in scenes.into_iter().flatten() {
+            for _ in 0..3 {
+                scene.engine.actor_mut(scene.actors[0]).unwrap().excitations.fill(excitation);
+                scene.step(1.0 / 60.0);
+            }
+            let actor = scene.engine.actor(scene.actors[0]).unwrap();
+            for hair in actor.hairs() {
+                prop_assert!(hair.state().is_finite());
+                prop_assert!(hair.strands().iter().flatten().all(|c| c.is_finite()));
+            }
+            for muscle in actor.muscles() {
+                prop_assert!((0.0..=1.0).contains(&muscle.activation()));
+                prop_assert!(muscle.force().is_finite() && muscle.length().is_finite());
+            }
+            for blocks in actor.surfaces() {
+                prop_assert!((0..blocks.len()).all(|v| blocks.position(v).iter().all(|c| c.is_finite())));
+            }
+        }
+    }
+}
