@@ -51,7 +51,7 @@ impl std::fmt::Debug for Cholesky {
 impl Cholesky {
     /// Factors the symmetric matrix whose lower triangle is given as `(row, column, value)`; entries of one place add up.
     ///
-    /// Every diagonal entry must be there. Costs a sort of the entries, an analysis and a factorisation.
+    /// Every diagonal entry must be there. Costs an analysis and a factorisation.
     ///
     /// # Errors
     ///
@@ -67,10 +67,9 @@ impl Cholesky {
                 .all(|(row, column, _)| column <= row && (*row as usize) < size),
             "entries of the lower triangle"
         );
-        let mut order: Vec<u32> = (0..lower.len() as u32).collect();
-        order.sort_by_key(|entry| {
-            let (row, column, _) = lower[*entry as usize];
-            (column, row)
+        let by_row = sorted(size, 0..lower.len() as u32, |entry| lower[entry as usize].0);
+        let order = sorted(size, by_row.iter().copied(), |entry| {
+            lower[entry as usize].1
         });
         let mut column_starts = vec![0; size + 1];
         let mut rows: Vec<usize> = Vec::new();
@@ -214,6 +213,30 @@ impl std::fmt::Debug for SolveScratch {
             .field("bytes", &bytes)
             .finish()
     }
+}
+
+/// `entries` by their keys, which are below `size`; those of one key keep their order.
+fn sorted(
+    size: usize,
+    entries: impl Iterator<Item = u32> + Clone,
+    key: impl Fn(u32) -> u32,
+) -> Vec<u32> {
+    let mut next = vec![0; size + 1];
+    let mut count = 0;
+    for entry in entries.clone() {
+        next[key(entry) as usize + 1] += 1_usize;
+        count += 1;
+    }
+    for place in 1..next.len() {
+        next[place] += next[place - 1];
+    }
+    let mut out = vec![0; count];
+    for entry in entries {
+        let place = &mut next[key(entry) as usize];
+        out[*place] = entry;
+        *place += 1;
+    }
+    out
 }
 
 #[cfg(test)]

@@ -155,11 +155,17 @@ impl JointBounds {
     /// If `palette` has another number of joints than the skin.
     pub fn bounds(&self, palette: &Palette) -> Aabb {
         assert_eq!(palette.len(), self.joint_count, "palette of another skin");
-        let moved = self
-            .boxes
-            .iter()
-            .map(|joint| joint.moved(&palette.get(joint.place)));
-        moved.fold(Aabb::EMPTY, |all, joint| all.union(&joint))
+        let mut bounds = Aabb::EMPTY;
+        let mut slack = Vec3::zeros();
+        for joint in &self.boxes {
+            let model_from_bind = palette.get(joint.place);
+            bounds = bounds.union(&joint.moved(&model_from_bind));
+            slack = slack.sup(&joint.slack(&model_from_bind));
+        }
+        // What a vertex follows a little, and lies far away, rounds what it follows most.
+        bounds.min -= slack;
+        bounds.max += slack;
+        bounds
     }
 }
 
@@ -170,12 +176,18 @@ impl JointBox {
     pub(crate) fn moved(&self, model_from_bind: &Affine) -> Aabb {
         let absolute = model_from_bind.linear.abs();
         let center = model_from_bind.transform_point(self.center);
-        let size = absolute * (self.center.abs() + self.half) + model_from_bind.translation.abs();
-        let half = absolute * self.half + size * ROUNDING;
+        let half = absolute * self.half + self.slack(model_from_bind);
         Aabb {
             min: center - half,
             max: center + half,
         }
+    }
+
+    /// What rounding can add to a vertex of the moved box.
+    fn slack(&self, model_from_bind: &Affine) -> Vec3 {
+        let absolute = model_from_bind.linear.abs();
+        let size = absolute * (self.center.abs() + self.half) + model_from_bind.translation.abs();
+        size * ROUNDING
     }
 }
 

@@ -84,7 +84,7 @@ pub use region_mask::RegionMask;
 pub use rotation_center::{RotationCenterOptions, RotationCenters};
 pub use simplify::{SkinLevel, SkinLodOptions, simplify_skinned};
 pub use skinned_mesh::SkinnedMesh;
-pub use tangents::TangentBlocks;
+pub use tangents::{TangentBlocks, TangentMorphs, TangentTarget};
 pub use vertex_blocks::{VertexBlock, VertexBlocks};
 pub use weight_rows::{WeightFault, WeightReport};
 pub use weights::SkinWeights;

@@ -23,7 +23,7 @@
 use anim_math::nalgebra::DMatrix;
 use anim_math::{Mat3, Quat, Vec3, quat};
 
-use crate::linear::lane_matrix;
+use crate::linear::{lane_matrix, turns_by_cofactors};
 use crate::rigid_blend::{mean_matrix, mean_rotation};
 use crate::{DualPalette, MorphTarget, Palette, SkinError, SkinnedMesh, VertexBlocks};
 
@@ -191,11 +191,12 @@ impl PoseSpace {
 }
 
 impl SkinnedMesh {
-    /// The morph target that makes [`linear`](Self::linear) skinning of the rest mesh under `palette` look like `sculpt`.
+    /// The morph target that makes [`linear`](Self::linear) skinning of the rest mesh under `palette` look like `sculpt`,
+    /// normals too.
     ///
     /// Its displacements are `M⁻¹ (sculpt − skinned)` with each vertex's blended matrix M; where M nearly collapses, as in a
     /// twist by half a turn, the inverse is damped and the target falls short of the sculpt rather than exploding.
-    /// Normals are left to the shape. Vertices that the sculpt leaves alone are left out.
+    /// Normals are turned back as the skin turns them. Vertices that the sculpt leaves alone are left out.
     ///
     /// # Panics
     ///
@@ -207,15 +208,23 @@ impl SkinnedMesh {
         let unmoved = self.unmoved();
         let moved = (0..self.vertex_count()).filter_map(|vertex| {
             let change = sculpt.position(vertex) - skinned.position(vertex);
+            let bend = sculpt.normal(vertex) - skinned.normal(vertex);
+            if change.norm() <= unmoved && bend.norm() <= UNTURNED {
+                return None;
+            }
             let matrix = lane_matrix(self.skin_blocks(), palette, vertex).linear;
             let delta = undone(&matrix, change)?;
-            let source = self.source_from_vertex()[vertex];
-            (change.norm() > unmoved).then_some((source, [delta, Vec3::zeros()]))
+            let rest = self.rest().normal(vertex);
+            // The inverse of the cofactors is the transpose, up to a positive factor.
+            let normal = if turns_by_cofactors(self.skin_blocks(), palette, vertex) {
+                matrix.tr_mul(&sculpt.normal(vertex))
+            } else {
+                undone(&matrix, sculpt.normal(vertex))?
+            };
+            let normal = normal.try_normalize(f32::MIN_POSITIVE).unwrap_or(rest);
+            Some((self.source_from_vertex()[vertex], [delta, normal - rest]))
         });
-        MorphTarget {
-            normals: Vec::new(),
-            ..target(moved.collect())
-        }
+        target(moved.collect())
     }
 
     /// The morph target that makes [`dual_quaternion`](Self::dual_quaternion) skinning of the rest mesh with `motions` look like

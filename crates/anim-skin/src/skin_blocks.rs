@@ -19,13 +19,29 @@ pub(crate) struct SkinBlocks {
     ends: Vec<usize>,
     joints: Vec<u16>,
     weights: Vec<WeightLanes>,
+    lists: Vec<JointList>,
 }
+
+/// What a kernel may do with the joint list of a block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum JointList {
+    /// Some vertex does not follow the first joint, or the list is long: only sums over all joints are exact.
+    Mixed,
+    /// All eight vertices follow the first joint, so that the others count as departures from it.
+    Anchored,
+    /// The same, and the list is that of the block before.
+    Repeated,
+}
+
+/// Departures from the first joint that a kernel has room for.
+pub(crate) const MAX_DEPARTURES: usize = 7;
 
 impl SkinBlocks {
     /// Packs `rows` in the order given by `source_from_vertex`; spare lanes repeat the last vertex.
     pub(crate) fn new(rows: &WeightRows, source_from_vertex: &[u32]) -> Self {
         let mut blocks = Self::default();
         let mut union = Vec::new();
+        let mut before = 0;
         for sources in source_from_vertex.chunks(LANES) {
             union.clear();
             for source in sources {
@@ -46,8 +62,22 @@ impl SkinBlocks {
                 }
             }
             blocks.ends.push(blocks.joints.len());
+            blocks.push_list(before, start);
+            before = start;
         }
         blocks
+    }
+
+    /// Says what the joint list of the last block is like, which begins at `start`, and the one before it at `before`.
+    fn push_list(&mut self, before: usize, start: usize) {
+        let (last, list) = (&self.joints[before..start], &self.joints[start..]);
+        let is_anchored = list.len() <= 1 + MAX_DEPARTURES
+            && self.weights[start].0.iter().all(|weight| *weight != 0.0);
+        self.lists.push(match self.lists.last() {
+            _ if !is_anchored => JointList::Mixed,
+            Some(JointList::Anchored | JointList::Repeated) if last == list => JointList::Repeated,
+            _ => JointList::Anchored,
+        });
     }
 
     /// Where in `joints` and `weights` each of the blocks from `first` on ends, and where the first begins.
@@ -55,6 +85,12 @@ impl SkinBlocks {
     pub(crate) fn ends_from(&self, first: usize) -> (usize, &[usize]) {
         let start = if first == 0 { 0 } else { self.ends[first - 1] };
         (start, &self.ends[first..])
+    }
+
+    /// What the joint lists of the blocks from `first` on are like.
+    #[inline(always)]
+    pub(crate) fn lists_from(&self, first: usize) -> &[JointList] {
+        &self.lists[first..]
     }
 
     /// The places and weights of the joints of the block of `vertex`, block order.

@@ -25,12 +25,14 @@
 //! ```
 
 use anim_geom::chunks;
+use anim_math::Vec3;
 use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, SimdFloat, dispatch, f32x8};
 
 use crate::linear::{blend, product};
+use crate::morph::MorphBlocks;
 use crate::skin_blocks::SkinBlocks;
 use crate::vectors::{self, cross, dot, resized_or, scale};
-use crate::{Palette, SkinError, SkinnedMesh, VertexBlock, VertexBlocks};
+use crate::{MorphTarget, Palette, SkinError, SkinnedMesh, VertexBlock, VertexBlocks};
 
 /// x, y, z and handedness of eight vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -85,10 +87,97 @@ impl TangentBlocks {
     }
 }
 
-impl SkinnedMesh {
-    /// Moves the rest tangents `source` to lie on `surface`, whose normals must be skinned already; O(V · joints a block).
+/// What a morph target does to tangents: displacements of x, y and z of some vertices, source order. Handedness stays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TangentTarget {
+    /// The vertices whose tangents move, ascending.
+    pub vertices: Vec<u32>,
+    /// Their tangents' displacements at weight 1.
+    pub tangents: Vec<Vec3>,
+}
+
+/// The tangents of a mesh's morph targets, in block order: what [`SkinnedMesh::tangents`] reads in place of the rest.
+///
+/// ```
+/// # use anim_geom::{Mesh, Vertices};
+/// # use anim_math::{Affine, Transform, Vec3};
+/// # use anim_skeleton::{JointSpec, Skeleton};
+/// use anim_skin::tangents::{TangentMorphs, TangentTarget};
+/// use anim_skin::{Influences, SkinnedMesh, TangentBlocks};
+/// # let skeleton = Skeleton::new(vec![JointSpec { name: None, parent: None, rest: Transform::IDENTITY }])?;
+/// # let mesh = Mesh {
+/// #     rest: Vertices { positions: vec![Vec3::zeros()], normals: vec![Vec3::z()] }, ..Mesh::default() };
+/// # let skin = SkinnedMesh::new(
+/// #     &mesh, &[skeleton.joint(0)], &[Affine::IDENTITY], &Influences::rigid(1), &[])?;
+/// let rest = TangentBlocks::new(&skin, &[[1.0, 0.0, 0.0, -1.0]])?;
+/// let turn = TangentTarget { vertices: vec![0], tangents: vec![Vec3::new(-1.0, 1.0, 0.0)] };
+/// let morphs = TangentMorphs::new(&skin, &[turn])?;
+/// let mut morphed = rest.clone();
+/// morphs.morph(&[0.5], &rest, &mut morphed);
+/// assert_eq!(morphed.tangent(0), [0.5, 0.5, 0.0, -1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TangentMorphs {
+    target_count: usize,
+    vertex_count: usize,
+    morphs: MorphBlocks,
+}
+
+impl TangentMorphs {
+    /// Regroups one of `targets` for each morph target of `skin`; empty ones leave tangents alone.
     ///
-    /// A tangent that collapses is the rest one. The same bits for any number of threads; allocates nothing.
+    /// # Errors
+    ///
+    /// [`SkinError::TargetCount`], [`SkinError::NoVertex`] and [`SkinError::NotFinite`] for a target.
+    pub fn new(skin: &SkinnedMesh, targets: &[TangentTarget]) -> Result<Self, SkinError> {
+        let displacements = targets.iter().map(|target| MorphTarget {
+            vertices: target.vertices.clone(),
+            positions: target.tangents.clone(),
+            ..MorphTarget::default()
+        });
+        let displacements: Vec<MorphTarget> = displacements.collect();
+        for (index, target) in displacements.iter().enumerate() {
+            target.check(index, skin.vertex_count())?;
+        }
+        Ok(Self {
+            target_count: targets.len(),
+            vertex_count: skin.vertex_count(),
+            morphs: MorphBlocks::new(&displacements, skin.vertex_from_source()),
+        })
+    }
+
+    /// Writes `t + Σ w · Δt` with the weights that the mesh is morphed by; [`SkinnedMesh::tangents`] then makes them unit and
+    /// perpendicular to the normals. Allocates nothing.
+    ///
+    /// # Panics
+    ///
+    /// If `weights` is not one a target, or tangents are of another mesh.
+    pub fn morph(&self, weights: &[f32], rest: &TangentBlocks, out: &mut TangentBlocks) {
+        assert_eq!(weights.len(), self.target_count, "one weight a target");
+        assert_eq!(
+            rest.vertex_count, self.vertex_count,
+            "tangents of another mesh"
+        );
+        assert_eq!(
+            out.vertex_count, self.vertex_count,
+            "tangents of another mesh"
+        );
+        out.blocks.copy_from_slice(&rest.blocks);
+        self.morphs.for_each_moved(weights, |weight, block, delta| {
+            for (sums, delta) in out.blocks[block].0.iter_mut().zip(delta) {
+                for (sum, delta) in sums.iter_mut().zip(delta) {
+                    *sum += weight * delta;
+                }
+            }
+        });
+    }
+}
+
+impl SkinnedMesh {
+    /// Moves the tangents `source`, at rest or morphed, to lie on `surface`, whose normals must be skinned already; O(V · joints a block).
+    ///
+    /// A tangent that collapses is that of `source`. The same bits for any number of threads; allocates nothing.
     ///
     /// # Panics
     ///

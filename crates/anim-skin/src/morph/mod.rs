@@ -198,6 +198,27 @@ impl MorphBlocks {
         blocks
     }
 
+    /// Gives the weight, block and displacements of every block that a target with weight moves, target by target.
+    pub(crate) fn for_each_moved(
+        &self,
+        weights: &[f32],
+        mut visit: impl FnMut(f32, usize, &[Lanes; 3]),
+    ) {
+        let mut start = 0;
+        for (chunk, end) in self.chunk_ends.iter().enumerate() {
+            for run in &self.runs[start..*end] {
+                let weight = weights[run.target as usize];
+                if weight != 0.0 {
+                    for entry in run.entries.clone() {
+                        let block = chunk * CHUNK + usize::from(self.blocks[entry]);
+                        visit(weight, block, &self.positions[entry].0);
+                    }
+                }
+            }
+            start = *end;
+        }
+    }
+
     /// Appends what `target` does to one chunk: `moves` are vertices in block order and their entries in the target.
     fn push_run(
         &mut self,

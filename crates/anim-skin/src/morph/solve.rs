@@ -263,11 +263,9 @@ impl ShapeSolver {
         for (marker, displacement) in displacements.iter().enumerate() {
             if is_seen(displacement) {
                 let trust = self.trust(marker);
-                let rows = self.rows[3 * marker * stride..].chunks_exact(stride);
-                for (row, value) in rows.zip(displacement.iter()) {
-                    let value = trust * f64::from(*value);
-                    add_scaled(&mut self.descent, value, row);
-                }
+                let values = displacement.map(|value| trust * f64::from(value));
+                let rows = &self.rows[3 * marker * stride..3 * (marker + 1) * stride];
+                add_scaled_rows(&mut self.descent, values.into(), rows);
                 if !few_missing {
                     self.add_marker(&mut system, marker, 1.0);
                 }
@@ -451,6 +449,20 @@ impl ShapeSolver {
             .get(marker)
             .copied()
             .unwrap_or(1.0)
+    }
+}
+
+/// Adds three rows, each times a factor, to another.
+#[inline(always)]
+fn add_scaled_rows(sums: &mut [f64], factors: [f64; 3], rows: &[f64]) {
+    let (sums, _) = sums.as_chunks_mut::<ROW_LANES>();
+    let (rows, _) = rows.as_chunks::<ROW_LANES>();
+    let (first, others) = rows.split_at(sums.len());
+    let (second, third) = others.split_at(sums.len());
+    for (((sums, x), y), z) in sums.iter_mut().zip(first).zip(second).zip(third) {
+        for (((sum, x), y), z) in sums.iter_mut().zip(x).zip(y).zip(z) {
+            *sum = *sum + factors[0] * x + factors[1] * y + factors[2] * z;
+        }
     }
 }
 

@@ -79,14 +79,10 @@ pub fn heat(
     let surface = Surface::new(mesh, bones)?;
     let nearest = surface.nearest(true);
     let (anchors, islands) = surface.anchors(&nearest);
-    let columns = equilibrium(&surface, &nearest, &anchors, options.stiffness)?;
-    let count = surface.positions.len();
+    let solved = equilibrium(&surface, &nearest, &anchors, options.stiffness)?;
     let row = |vertex: usize| {
-        let weights = columns
-            .joints
-            .iter()
-            .zip(columns.values.iter().skip(vertex).step_by(count));
-        let weights = weights.map(|(joint, weight)| (*joint, *weight));
+        let weights = solved.joints.iter().copied().zip(solved.row(vertex));
+        let weights = weights.map(|(joint, weight)| (joint, *weight));
         weights.filter(|(_, weight)| *weight > SMALLEST).collect()
     };
     let row = |vertex| {
@@ -97,10 +93,17 @@ pub fn heat(
     surface.finish(row, islands, options.influences)
 }
 
-/// Weights as they are solved for: one column of W values a joint that is some vertex's nearest.
-struct Columns {
+/// Weights as they are solved for: W rows of one value a joint that is some vertex's nearest.
+struct Solved {
     joints: Vec<u16>,
     values: Vec<f64>,
+}
+
+impl Solved {
+    fn row(&self, vertex: usize) -> &[f64] {
+        let width = self.joints.len();
+        &self.values[vertex * width..(vertex + 1) * width]
+    }
 }
 
 /// Solves for the weights of the components that are no islands; elsewhere they are 0.
@@ -109,7 +112,7 @@ fn equilibrium(
     nearest: &[Nearest],
     anchors: &[Option<u16>],
     stiffness: f64,
-) -> Result<Columns, SkinError> {
+) -> Result<Solved, SkinError> {
     let laplacian = Laplacian::intrinsic_delaunay(&surface.positions, &surface.triangles)?;
     let count = surface.positions.len();
     let is_free = |vertex: usize| {
@@ -139,19 +142,32 @@ fn equilibrium(
         .collect();
     joints.sort_unstable();
     joints.dedup();
-    let mut values = vec![0.0; joints.len() * count];
-    for (vertex, (near, held)) in nearest.iter().zip(&held).enumerate() {
-        if is_free(vertex) {
-            for (joint, share) in near.shares(*held) {
-                let column = joints.partition_point(|other| *other < joint);
-                values[column * count + vertex] = share;
+    let width = joints.len();
+    let mut values = vec![0.0; width * count];
+    let mut columns = vec![0.0; BLOCK.min(width) * count];
+    for first in (0..width).step_by(BLOCK) {
+        let block = first..width.min(first + BLOCK);
+        let columns = &mut columns[..block.len() * count];
+        columns.fill(0.0);
+        for (vertex, (near, held)) in nearest.iter().zip(&held).enumerate() {
+            if is_free(vertex) {
+                for (joint, share) in near.shares(*held) {
+                    let column = joints.partition_point(|other| *other < joint);
+                    if block.contains(&column) {
+                        columns[(column - first) * count + vertex] = share;
+                    }
+                }
+            }
+        }
+        system.solve_in_place(columns);
+        for (vertex, row) in values.chunks_exact_mut(width).enumerate() {
+            let column = columns.iter().skip(vertex).step_by(count);
+            for (value, solved) in row[block.clone()].iter_mut().zip(column) {
+                *value = *solved;
             }
         }
     }
-    for block in values.chunks_mut(BLOCK * count.max(1)) {
-        system.solve_in_place(block);
-    }
-    Ok(Columns { joints, values })
+    Ok(Solved { joints, values })
 }
 
 #[cfg(test)]
@@ -182,16 +198,11 @@ mod tests {
         let nearest = surface.nearest(true);
         let (anchors, islands) = surface.anchors(&nearest);
         assert!(islands.is_empty());
-        let columns = equilibrium(&surface, &nearest, &anchors, 1.0).unwrap();
-        assert!(
-            columns
-                .values
-                .iter()
-                .all(|w| *w >= -1e-12 && *w <= 1.0 + 1e-12)
-        );
-        let count = surface.positions.len();
-        for vertex in 0..count {
-            let sum: f64 = columns.values.iter().skip(vertex).step_by(count).sum();
+        let solved = equilibrium(&surface, &nearest, &anchors, 1.0).unwrap();
+        let bounds = -1e-12..=1.0 + 1e-12;
+        assert!(solved.values.iter().all(|w| bounds.contains(w)));
+        for vertex in 0..surface.positions.len() {
+            let sum: f64 = solved.row(vertex).iter().sum();
             assert!((sum - 1.0).abs() < 1e-12, "{sum}");
         }
     }

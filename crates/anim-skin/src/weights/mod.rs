@@ -261,7 +261,7 @@ impl SkinWeights {
 
     /// The `per_vertex` (at least 1) largest weights of each row, divided by their sum, and the largest share that a row lost.
     ///
-    /// Of equal weights the lower joint stays. O(V k log k).
+    /// Of equal weights the lower joint stays. O(V k).
     pub fn limited(&self, per_vertex: usize) -> (Self, f64) {
         let keep = per_vertex.max(1);
         let mut out = Self {
@@ -276,7 +276,7 @@ impl SkinWeights {
             row.clear();
             row.extend(self.row(vertex));
             if row.len() > keep {
-                row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                row.select_nth_unstable_by(keep, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
                 let dropped: f64 = row[keep..].iter().map(|(_, weight)| weight).sum();
                 dropped_most = dropped_most.max(dropped);
                 row.truncate(keep);

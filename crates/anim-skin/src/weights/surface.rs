@@ -7,6 +7,7 @@
 
 use anim_geom::{Components, Mesh, MeshBvh, chunks, topology};
 use anim_math::Vec3;
+use anim_math::lanes::{Level, Simd, dispatch};
 use anim_math::nalgebra::Vector3;
 
 use super::{BindReport, Bones, Island, SkinWeights};
@@ -30,6 +31,7 @@ pub(super) struct Surface {
     /// The diagonal of the mesh's box, metres.
     pub(super) diagonal: f64,
     segments: Vec<Segment>,
+    lanes: SegmentLanes,
     joint_count: usize,
     /// `None` if no triangle has an area: then everything is visible.
     bvh: Option<MeshBvh>,
@@ -51,6 +53,60 @@ impl Nearest {
     pub(super) fn shares(&self, total: f64) -> impl Iterator<Item = (u16, f64)> {
         let share = total / self.joints.len() as f64;
         self.joints.iter().map(move |joint| (*joint, share))
+    }
+}
+
+/// The bones once more, coordinate by coordinate, to be measured in lanes: head, along and scale, rounded up to whole lanes.
+struct SegmentLanes([Vec<f64>; 7]);
+
+/// Bones that are measured side by side.
+const MEASURED: usize = 8;
+
+impl SegmentLanes {
+    fn new(segments: &[Segment]) -> Self {
+        let mut lanes: [Vec<f64>; 7] = Default::default();
+        for segment in segments {
+            let (head, along) = (segment.head, segment.along);
+            let parts = [
+                head.x,
+                head.y,
+                head.z,
+                along.x,
+                along.y,
+                along.z,
+                segment.scale,
+            ];
+            for (lane, part) in lanes.iter_mut().zip(parts) {
+                lane.push(part);
+            }
+        }
+        for lane in &mut lanes {
+            lane.resize(segments.len().next_multiple_of(MEASURED), 0.0);
+        }
+        Self(lanes)
+    }
+
+    /// Writes the squared distance of each bone from `point`, in loops that the compiler spreads over the lanes of `simd`.
+    #[inline(always)]
+    fn squares<S: Simd>(&self, _simd: S, point: Vector3<f64>, out: &mut [f64]) {
+        let [hx, hy, hz, ax, ay, az, scale] = self.0.each_ref().map(|lane| lane.as_chunks().0);
+        let (out, _) = out.as_chunks_mut::<MEASURED>();
+        for (block, out) in out.iter_mut().enumerate() {
+            let head: [&[f64; MEASURED]; 3] = [&hx[block], &hy[block], &hz[block]];
+            let along: [&[f64; MEASURED]; 3] = [&ax[block], &ay[block], &az[block]];
+            let scale: &[f64; MEASURED] = &scale[block];
+            for lane in 0..MEASURED {
+                let x = point.x - head[0][lane];
+                let y = point.y - head[1][lane];
+                let z = point.z - head[2][lane];
+                let t = x * along[0][lane] + y * along[1][lane] + z * along[2][lane];
+                let t = (t * scale[lane]).clamp(0.0, 1.0);
+                let x = x - along[0][lane] * t;
+                let y = y - along[1][lane] * t;
+                let z = z - along[2][lane] * t;
+                out[lane] = x * x + y * y + z * z;
+            }
+        }
     }
 }
 
@@ -93,23 +149,28 @@ impl Surface {
         let triangles: Vec<[u32; 3]> = mesh.triangles.iter().map(named).collect();
         let is_proper = |[a, b, c]: &[u32; 3]| a != b && b != c && c != a;
         let proper: Vec<[u32; 3]> = triangles.iter().copied().filter(is_proper).collect();
-        let segments = bones.segments().iter().map(|bone| {
-            let (head, tail) = (bone.head.cast::<f64>(), bone.tail.cast::<f64>());
-            Segment {
-                head,
-                along: tail - head,
-                scale: if tail == head {
-                    0.0
-                } else {
-                    1.0 / (tail - head).norm_squared()
-                },
-                joint: bone.joint,
-            }
-        });
+        let segments: Vec<Segment> = bones
+            .segments()
+            .iter()
+            .map(|bone| {
+                let (head, tail) = (bone.head.cast::<f64>(), bone.tail.cast::<f64>());
+                Segment {
+                    head,
+                    along: tail - head,
+                    scale: if tail == head {
+                        0.0
+                    } else {
+                        1.0 / (tail - head).norm_squared()
+                    },
+                    joint: bone.joint,
+                }
+            })
+            .collect();
         Ok(Self {
             components: Components::new(positions.len(), &proper),
             diagonal: diagonal(&positions),
-            segments: segments.collect(),
+            lanes: SegmentLanes::new(&segments),
+            segments,
             joint_count: bones.joint_count(),
             bvh: MeshBvh::new(mesh).ok(),
             welded_from_source,
@@ -146,49 +207,52 @@ impl Surface {
     /// For each welded vertex, its nearest bones: of those that it sees, or of all.
     pub(super) fn nearest(&self, visible_only: bool) -> Vec<Nearest> {
         let mut out = vec![Nearest::default(); self.positions.len()];
+        let level = Level::new();
         chunks::for_each_mut(&mut out, |first, chunk| {
-            let mut distances = Vec::new();
+            let mut squares = vec![0.0; self.segments.len().next_multiple_of(MEASURED)];
             for (vertex, nearest) in (first..).zip(chunk) {
-                distances.clear();
-                distances.extend(self.distances(self.positions[vertex]).map(|(d, _)| d));
-                *nearest = self.nearest_of(vertex, visible_only, &mut distances);
+                let point = self.positions[vertex].cast();
+                dispatch!(level, simd => self.lanes.squares(simd, point, &mut squares));
+                let squares = &mut squares[..self.segments.len()];
+                *nearest = self.nearest_of(vertex, visible_only, squares);
             }
         });
         out
     }
 
-    fn nearest_of(&self, vertex: usize, visible_only: bool, distances: &mut [f64]) -> Nearest {
+    /// The nearest bones of a vertex with the squared distances `squares` from all; those that it does not see are lost.
+    fn nearest_of(&self, vertex: usize, visible_only: bool, squares: &mut [f64]) -> Nearest {
         let mut hidden: Option<Nearest> = None;
         loop {
-            let distance = distances.iter().copied().fold(f64::INFINITY, f64::min);
-            if !distance.is_finite() {
+            let square = squares.iter().copied().fold(f64::INFINITY, f64::min);
+            if !square.is_finite() {
                 return hidden.unwrap_or_default();
             }
-            let is_tie = |d: f64| d <= distance * (1.0 + TIE);
+            let farthest = square * (1.0 + TIE) * (1.0 + TIE);
+            let ties = || (0..squares.len()).filter(|bone| squares[*bone] <= farthest);
             let joints_of = |group: &mut dyn Iterator<Item = usize>| {
                 let mut joints: Vec<u16> = group.map(|bone| self.segments[bone].joint).collect();
                 joints.sort_unstable();
                 joints.dedup();
                 joints
             };
-            let ties = || (0..distances.len()).filter(|bone| is_tie(distances[*bone]));
             let joints = joints_of(&mut ties().filter(|b| !visible_only || self.sees(vertex, *b)));
             if !joints.is_empty() {
                 return Nearest {
-                    distance,
+                    distance: square.sqrt(),
                     joints,
                     is_visible: true,
                 };
             }
             if hidden.is_none() {
                 hidden = Some(Nearest {
-                    distance,
+                    distance: square.sqrt(),
                     joints: joints_of(&mut ties()),
                     is_visible: false,
                 });
             }
-            for d in distances.iter_mut().filter(|d| is_tie(**d)) {
-                *d = f64::INFINITY;
+            for square in squares.iter_mut().filter(|square| **square <= farthest) {
+                *square = f64::INFINITY;
             }
         }
     }

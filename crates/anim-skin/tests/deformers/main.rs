@@ -11,8 +11,9 @@ use anim_math::lanes::Level;
 use anim_math::{Affine, Mat3, Quat, Transform, Vec3, quat};
 use anim_skin::{
     Bulge, DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, Influences, JointBounds,
-    Kernel, LogMotions, Palette, PoseSpace, RegionMask, RotationCenterOptions, RotationCenters,
-    SkinError, SkinnedMesh, TangentBlocks, VertexBlocks,
+    Kernel, LogMotions, MorphTarget, Palette, PoseSpace, RegionMask, RotationCenterOptions,
+    RotationCenters, SkinError, SkinnedMesh, TangentBlocks, TangentMorphs, TangentTarget,
+    VertexBlocks,
 };
 use rayon::ThreadPoolBuilder;
 

@@ -48,7 +48,7 @@ fn an_elbow_gets_its_volume_back_from_a_sculpt_at_ninety_degrees() {
 }
 
 #[test]
-fn a_sculpt_on_dual_quaternions_comes_back_normals_too() {
+fn a_sculpt_comes_back_normals_too_by_dual_quaternions_and_linearly() {
     let mesh = primitives::cylinder(0.5, 2.0, 32, 64);
     let skin = two_joints(&mesh);
     let mut bent = turned(Vec3::z(), 120.0);
@@ -60,11 +60,24 @@ fn a_sculpt_on_dual_quaternions_comes_back_normals_too() {
     };
     stretched.set(1, bent.get(1) * scale);
     bent.set(0, Transform::from_translation(Vec3::y()).into());
-    for palette in [bent, stretched] {
+    for (palette, is_linear) in [
+        (&bent, false),
+        (&stretched, false),
+        (&bent, true),
+        (&stretched, true),
+    ] {
         let mut motions = DualPalette::new(2);
-        let mut skinned = VertexBlocks::new(skin.vertex_count());
-        skin.dual_palette(&palette, &mut motions);
-        skin.dual_quaternion(skin.rest(), &motions, &mut skinned);
+        skin.dual_palette(palette, &mut motions);
+        let skinned_from = |source: &VertexBlocks| {
+            let mut out = VertexBlocks::new(skin.vertex_count());
+            if is_linear {
+                skin.linear(source, palette, &mut out);
+            } else {
+                skin.dual_quaternion(source, &motions, &mut out);
+            }
+            out
+        };
+        let skinned = skinned_from(skin.rest());
         // A bump at the elbow, with normals that lean.
         let mut sculpt = skinned.clone();
         let bumped = (0..sculpt.len()).filter(|v| skin.rest().position(*v).y.abs() < 0.5);
@@ -73,7 +86,11 @@ fn a_sculpt_on_dual_quaternions_comes_back_normals_too() {
             sculpt.set_position(vertex, skinned.position(vertex) + normal * 0.1);
             sculpt.set_normal(vertex, (normal + Vec3::new(0.2, 0.1, 0.3)).normalize());
         }
-        let target = skin.corrective_dual_quaternion(&motions, &sculpt);
+        let target = if is_linear {
+            skin.corrective(palette, &sculpt)
+        } else {
+            skin.corrective_dual_quaternion(&motions, &sculpt)
+        };
         assert_eq!(target.vertices.len(), bumped.count());
         let mut morphed = skin.rest().clone();
         for (place, source) in target.vertices.iter().enumerate() {
@@ -81,7 +98,7 @@ fn a_sculpt_on_dual_quaternions_comes_back_normals_too() {
             morphed.set_position(vertex, morphed.position(vertex) + target.positions[place]);
             morphed.set_normal(vertex, morphed.normal(vertex) + target.normals[place]);
         }
-        skin.dual_quaternion(&morphed, &motions, &mut skinned);
+        let skinned = skinned_from(&morphed);
         for vertex in 0..sculpt.len() {
             // Some twenty roundings of size 2 to 4.
             let error = (skinned.position(vertex) - sculpt.position(vertex)).norm();
@@ -223,4 +240,44 @@ fn tangents_stay_on_the_surface_and_know_mirrors() {
             assert_eq!(w, sign);
         }
     }
+}
+
+/// A sheet whose target tilts it into a slope of 45°: displaced tangents follow the slope, and lie on it once skinned.
+#[test]
+fn tangents_of_a_target_follow_its_slope() {
+    let sheet = primitives::grid(9, 7, 0.1);
+    let count = sheet.vertex_count();
+    let vertices: Vec<u32> = (0..count as u32).collect();
+    let lifted = |v: &u32| Vec3::y() * sheet.rest.positions[*v as usize].x;
+    let target = MorphTarget {
+        name: None,
+        positions: vertices.iter().map(lifted).collect(),
+        normals: vec![-Vec3::x(); count],
+        vertices: vertices.clone(),
+    };
+    let skin = bind(&sheet, 1, &Influences::rigid(count), &[target]);
+    let rest = TangentBlocks::new(&skin, &vec![[1.0, 0.0, 0.0, -1.0]; count]).unwrap();
+    let tilt = TangentTarget {
+        vertices,
+        tangents: vec![Vec3::y(); count],
+    };
+    let morphs = TangentMorphs::new(&skin, std::slice::from_ref(&tilt)).unwrap();
+    let (mut morphed, mut out) = (rest.clone(), rest.clone());
+    let mut surface = VertexBlocks::new(count);
+    for (weight, slope) in [(0.0, 0.0), (1.0, 1.0), (0.5, 0.5), (-2.0, -2.0_f32)] {
+        skin.morph(&[weight], &mut surface);
+        morphs.morph(&[weight], &rest, &mut morphed);
+        skin.tangents(&morphed, &skin.palette_buffer(), &surface, &mut out);
+        let length = (1.0 + slope * slope).sqrt();
+        for vertex in 0..count {
+            let [x, y, z, w] = out.tangent(vertex);
+            let error = Vec3::new(x - 1.0 / length, y - slope / length, z).norm();
+            assert!(error < 1e-6 && w == -1.0, "{error}");
+        }
+    }
+    let beyond = TangentTarget {
+        vertices: vec![count as u32],
+        tangents: vec![Vec3::y()],
+    };
+    assert!(TangentMorphs::new(&skin, &[tilt, beyond]).is_err());
 }
