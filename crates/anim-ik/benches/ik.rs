@@ -1,18 +1,20 @@
 //! One solve of each solver on one limb or chain, the forward kinematics of what moved included.
 //!
-//! Successive solves are on different limbs, as in a crowd: each starts from the pose that its own last one left.
+//! Successive solves are on different limbs, as in a crowd: each starts from the pose that its own last one left. What the
+//! kinematics alone take is its own line, `…_kinematics`: a job of other libraries that hands out corrections and leaves it
+//! to its caller to apply them compares with the difference.
 
 use std::hint::black_box;
 
 use anim_curves::BSpline;
 use anim_ik::{
-    Ccd, Fabrik, Goal, IkProblem, IkReport, IkSolver, LookAt, LookAtGoal, Mechanism, SpineJoint,
-    SpineLook, SplineGoal, SplineIk, SplinePath, ThreeBone, TwoBone, TwoBoneGoal,
+    Ccd, Fabrik, Goal, IkProblem, IkReport, IkSolver, LookAt, LookAtGoal, Mechanism, Outcome,
+    SpineJoint, SpineLook, SplineGoal, SplineIk, SplinePath, ThreeBone, TwoBone, TwoBoneGoal,
 };
 use anim_math::nalgebra::Vector3;
 use anim_math::{Transform, Vec3, quat};
-use anim_skeleton::{Globals, JointSpec, Pose, Skeleton};
-use criterion::{Criterion, criterion_group, criterion_main};
+use anim_skeleton::{Globals, JointId, JointSpec, Pose, Skeleton};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Limbs in turn.
 const LIMBS: usize = 64;
@@ -63,17 +65,45 @@ fn two_bone(c: &mut Criterion) {
         ("anim-ik/two_bone", plain),
         ("anim-ik/two_bone_pole", poled),
     ] {
-        let mut actors = actors(&skeleton);
+        let mut limbs = actors(&skeleton);
         let mut n = 0;
         c.benchmark_group(name).bench_function("1", |b| {
             b.iter(|| {
                 n += 1;
-                let (pose, globals) = &mut actors[n % LIMBS];
+                let (pose, globals) = &mut limbs[n % LIMBS];
                 let goal = black_box(&goals[n % GOALS]);
                 leg.solve(&skeleton, goal, pose, globals)
             });
         });
+
+        let (mut poses, mut globals): (Vec<_>, Vec<_>) = actors(&skeleton).into_iter().unzip();
+        let mut outcomes = [Outcome::default(); LIMBS];
+        // As many more goals as limbs as it takes to start anywhere among them.
+        let goals: Vec<_> = goals.iter().cycle().take(GOALS + LIMBS).cloned().collect();
+        let mut n = 0;
+        let mut group = c.benchmark_group(format!("{name}_crowd"));
+        group.throughput(Throughput::Elements(LIMBS as u64));
+        group.bench_function(format!("{LIMBS}"), |b| {
+            b.iter(|| {
+                n = (n + 1) % GOALS;
+                let goals = black_box(&goals[n..n + LIMBS]);
+                leg.solve_crowd(&skeleton, goals, &mut poses, &mut globals, &mut outcomes);
+            });
+        });
     }
+    kinematics(c, "anim-ik/two_bone_kinematics", &skeleton, leg.root);
+}
+
+/// The part of it that brings globals up to date.
+fn kinematics(c: &mut Criterion, name: &str, skeleton: &Skeleton, joint: JointId) {
+    let (mut actors, mut n) = (actors(skeleton), 0);
+    c.benchmark_group(name).bench_function("1", |b| {
+        b.iter(|| {
+            n += 1;
+            let (pose, globals) = &mut actors[n % LIMBS];
+            skeleton.globals_below(joint, black_box(pose), globals);
+        });
+    });
 }
 
 fn look_at(c: &mut Criterion) {
@@ -98,6 +128,7 @@ fn look_at(c: &mut Criterion) {
                 gaze.solve(&skeleton, target, 1.0, pose, globals)
             });
         });
+    kinematics(c, "anim-ik/look_at_kinematics", &skeleton, joint);
 }
 
 /// `joints` bones of 0.1 m, bent a little from each to the next.

@@ -7,6 +7,8 @@
 use anim_math::nalgebra::Quaternion;
 use anim_math::{Vec3, quat};
 
+use crate::real::{Real, Turn, Vector, add, cross, dot};
+
 /// The shortest arc between unit vectors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arc {
@@ -50,37 +52,36 @@ impl Arc {
     }
 }
 
-/// The quaternion of the shortest arc between vectors, times a positive factor.
+/// The quaternion of the shortest arc between vectors, times a positive factor, and whether to use it.
 ///
 /// * `product`: of their lengths.
 ///
-/// It is (|a| |b| + a · b, a × b). `None` where that cancels, toward opposite directions, and where one is not finite.
+/// It is (|a| |b| + a · b, a × b). Not to be used where that cancels, toward opposite directions, and where it is not finite.
 #[inline(always)]
-pub(crate) fn arc_of(a: Vec3, b: Vec3, product: f32) -> Option<Quaternion<f32>> {
-    let w = product + a.dot(&b);
-    let v = a.cross(&b);
-    (w > 0.125 * product).then(|| Quaternion::new(w, v.x, v.y, v.z))
+pub(crate) fn arc_of<T: Real>(a: Vector<T>, b: Vector<T>, product: T) -> (Turn<T>, T::Mask) {
+    let w = product + dot(a, b);
+    let v = cross(a, b);
+    (Turn { w, v }, w.exceeds(product * w.constant(0.125)))
 }
 
-/// The quaternion of the rotation from one pair of unit vectors at right angles to another, times a positive factor, and the
-/// factor.
+/// The quaternion of the rotation from one pair of unit vectors at right angles to another, times a positive factor, and
+/// whether to use it.
 ///
 /// With the cross products for third axes, R = Σ bᵢ aᵢᵀ; its trace gives 4 w² = 1 + Σ aᵢ · bᵢ and its skew part
-/// 4 w v = Σ aᵢ × bᵢ, so that the factor is 4 w, twice the root of the first. `None` where that cancels, toward half a
-/// turn, and where one is not finite.
+/// 4 w v = Σ aᵢ × bᵢ, so that the factor is 4 w, twice the root of the first. Not to be used where that cancels, toward half
+/// a turn, and where it is not finite.
 ///
 /// Source: Shepperd, "Quaternion from rotation matrix", Journal of Guidance and Control 1(3), 1978.
 #[inline(always)]
-pub(crate) fn between_pairs(a: [Vec3; 2], b: [Vec3; 2]) -> Option<(Quaternion<f32>, f32)> {
-    let (third_a, third_b) = (a[0].cross(&a[1]), b[0].cross(&b[1]));
-    let w = 1.0 + a[0].dot(&b[0]) + a[1].dot(&b[1]) + third_a.dot(&third_b);
-    let v = a[0].cross(&b[0]) + a[1].cross(&b[1]) + third_a.cross(&third_b);
-    // No closure: it would be one function for two callers, and its result would pass through memory.
-    if w > 0.25 {
-        Some((Quaternion::new(w, v.x, v.y, v.z), 2.0 * w.sqrt()))
-    } else {
-        None
-    }
+pub(crate) fn between_pairs<T: Real>(a: [Vector<T>; 2], b: [Vector<T>; 2]) -> (Turn<T>, T::Mask) {
+    let (third_a, third_b) = (cross(a[0], a[1]), cross(b[0], b[1]));
+    let one = a[0][0].constant(1.0);
+    let w = one + dot(a[0], b[0]) + dot(a[1], b[1]) + dot(third_a, third_b);
+    let v = add(
+        add(cross(a[0], b[0]), cross(a[1], b[1])),
+        cross(third_a, third_b),
+    );
+    (Turn { w, v }, w.exceeds(w.constant(0.25)))
 }
 
 /// `vector` turned by the rotation whose quaternion is `q` times a factor; times the square of the factor.
@@ -197,12 +198,13 @@ mod tests {
                 [first, first.cross(&random.on_sphere()).normalize()]
             };
             let (a, b) = (pair(&mut random), pair(&mut random));
-            let Some((turn, norm)) = between_pairs(a, b) else {
+            let pairs = [a, b].map(|pair| pair.map(<[f32; 3]>::from));
+            let (turn, true) = between_pairs(pairs[0], pairs[1]) else {
                 continue;
             };
             tried += 1;
-            assert!((turn.norm() / norm - 1.0).abs() < 2e-6);
-            let turn = Quat::from_quaternion(turn);
+            assert!((turn.norm() / (2.0 * turn.w.sqrt()) - 1.0).abs() < 2e-6);
+            let turn = Quat::from_quaternion(turn.into());
             assert!((turn * a[0] - b[0]).norm() < 2e-6 && (turn * a[1] - b[1]).norm() < 2e-6);
         }
         // Of all rotations, (θ − sin θ)/π turn by less than θ: 69 % by so little that 4 cos²(θ/2) > 1/4.

@@ -5,6 +5,8 @@ use anim_math::nalgebra::Quaternion;
 use anim_math::{Quat, Vec3, quat};
 use anim_skeleton::{Globals, JointId, Pose, Skeleton};
 
+use crate::real::{Real, Turn, Vector, cross, dot, scale};
+
 /// Right-handed orthonormal axes in model space, for axes of rotation.
 ///
 /// Its functions are always inlined: handing a few floats on through memory, to be read back as one vector, stalls the
@@ -49,24 +51,17 @@ impl Frame {
         Self::of(globals, parent.unwrap_or(joint))
     }
 
-    /// The axes of `joint` if they are of one length at right angles, as they almost always are: their box is then a cube
-    /// (Hadamard).
+    /// The axes of `joint` if they are [even](even_axes), as they almost always are.
     #[inline(always)]
     fn of_even(globals: &Globals, joint: JointId) -> Option<Self> {
         let [x, y, z] = columns(globals, joint);
-        let (xx, yy, zz) = (x.norm_squared(), y.norm_squared(), z.norm_squared());
-        let det = x.cross(&y).dot(&z);
-        let cube = xx * xx * xx;
-        let is_even = (yy - xx).abs().max((zz - xx).abs()) <= EVEN * xx
-            && (det * det - cube).abs() <= EVEN * cube
-            && cube > f32::MIN_POSITIVE;
-        let scale = 1_f32.copysign(det) / xx.sqrt();
+        let ([x, y, z], is_even) = even_axes([x.into(), y.into(), z.into()]);
         // No closure: it would be one function for two joints, and its result would pass through memory.
         if is_even {
             Some(Self {
-                x: x * scale,
-                y: y * scale,
-                z: z * scale,
+                x: x.into(),
+                y: y.into(),
+                z: z.into(),
             })
         } else {
             None
@@ -123,7 +118,7 @@ impl Frame {
         if weight < 1.0 {
             self.turn_partly(joint, turn, weight, pose);
         } else {
-            self.turn_fully(joint, turn, pose);
+            self.turn_fully(joint, turn.into(), pose);
         }
     }
 
@@ -131,35 +126,24 @@ impl Frame {
     fn turn_partly(&self, joint: JointId, turn: Quaternion<f32>, weight: f32, pose: &mut Pose) {
         let turn = Quat::new_normalize(turn);
         let part = quat::slerp(Quat::identity(), turn, weight);
-        self.turn_fully(joint, part.into_inner(), pose);
+        self.turn_fully(joint, part.into_inner().into(), pose);
     }
 
     /// As [`turn`](Self::turn), all of it.
     #[inline(always)]
-    pub(crate) fn turn_fully(&self, joint: JointId, turn: Quaternion<f32>, pose: &mut Pose) {
+    pub(crate) fn turn_fully(&self, joint: JointId, turn: Turn<f32>, pose: &mut Pose) {
         self.turn_by(joint, turn, turn.norm(), pose);
     }
 
     /// As [`turn_fully`](Self::turn_fully), where the norm of `turn` is known before all of `turn` is.
     #[inline(always)]
-    pub(crate) fn turn_by(
-        &self,
-        joint: JointId,
-        turn: Quaternion<f32>,
-        norm: f32,
-        pose: &mut Pose,
-    ) {
-        let v = self.local_axis(turn.imag());
-        let local = Quaternion::new(turn.w, v.x, v.y, v.z);
+    pub(crate) fn turn_by(&self, joint: JointId, turn: Turn<f32>, norm: f32, pose: &mut Pose) {
         // Lane by lane: a load of the whole block would wait for what was just written to a neighbour.
         let (block, lane) = (joint.index() / LANES, joint.index() % LANES);
         let parts = &mut pose.blocks_mut()[block].rotation;
-        let [x, y, z, w] = parts.each_ref().map(|part| part[lane]);
-        // The rotation that was there is unit but for its rounding, which a Newton step takes away while the turn is still
-        // being computed; so only the turn's length is left to divide out.
-        let unit = 1.5 - 0.5 * (x * x + y * y + z * z + w * w);
-        let turned = (local * Quaternion::new(w, x, y, z)).coords * (unit / norm);
-        let [x, y, z, w] = turned.into();
+        let now = parts.each_ref().map(|part| part[lane]);
+        let axes = [self.x.into(), self.y.into(), self.z.into()];
+        let [x, y, z, w] = turned(axes, turn, norm, now);
         parts[0][lane] = x;
         parts[1][lane] = y;
         parts[2][lane] = z;
@@ -167,12 +151,48 @@ impl Frame {
     }
 }
 
+/// Columns made unit and right-handed, and whether they were of one length at right angles: their box is then a cube
+/// (Hadamard).
+#[inline(always)]
+pub(crate) fn even_axes<T: Real>([x, y, z]: [Vector<T>; 3]) -> ([Vector<T>; 3], T::Mask) {
+    let (xx, yy, zz) = (dot(x, x), dot(y, y), dot(z, z));
+    let (even, one) = (xx.constant(EVEN), xx.constant(1.0));
+    let det = dot(cross(x, y), z);
+    let cube = xx * xx * xx;
+    let unequal = (yy - xx).abs().max((zz - xx).abs());
+    let is_even = (even * xx).is_least(unequal)
+        & (even * cube).is_least((det * det - cube).abs())
+        & cube.exceeds(cube.constant(f32::MIN_POSITIVE));
+    let unit = one.copysign(det) / xx.sqrt();
+    ([scale(x, unit), scale(y, unit), scale(z, unit)], is_even)
+}
+
+/// The local `rotation`, x, y, z, w, of a joint posed in a frame of these unit axes, after a model-space `turn`.
+///
+/// * `norm`: of the turn.
+#[inline(always)]
+pub(crate) fn turned<T: Real>(
+    [x, y, z]: [Vector<T>; 3],
+    Turn { w, v }: Turn<T>,
+    norm: T,
+    rotation: [T; 4],
+) -> [T; 4] {
+    let v = [dot(x, v), dot(y, v), dot(z, v)];
+    // The rotation that was there is unit but for its rounding, which a Newton step takes away while the turn is still
+    // being computed; so only the turn's length is left to divide out.
+    let [rx, ry, rz, rw] = rotation;
+    let unit = w.constant(1.5) - w.constant(0.5) * (rx * rx + ry * ry + rz * rz + rw * rw);
+    let unit = unit / norm;
+    let [x, y, z, w] = Turn { w, v }.after(rotation);
+    [x * unit, y * unit, z * unit, w * unit]
+}
+
 /// How far, as a part, squared lengths and the volume of a joint's axes may be from those of a cube to count as one.
 const EVEN: f32 = 1e-5;
 
 /// The axes of `joint` in model space, scaled as they are.
 #[inline(always)]
-fn columns(globals: &Globals, joint: JointId) -> [Vec3; 3] {
+pub(crate) fn columns(globals: &Globals, joint: JointId) -> [Vec3; 3] {
     // No closure for the three: it would be a function of its own, called twice by whoever needs two frames.
     let [r0, r1, r2, _] = &globals.slots()[joint.index()].0;
     [

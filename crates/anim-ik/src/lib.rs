@@ -69,6 +69,7 @@ pub mod planar_arm;
 mod plants;
 mod priorities;
 pub mod problem;
+mod real;
 pub mod report;
 mod rows;
 mod skeleton_map;
@@ -78,6 +79,7 @@ mod stride;
 mod system;
 pub mod three_bone;
 pub mod two_bone;
+mod two_bone_crowd;
 
 pub use batch::IkBatch;
 pub use bend_plane::BendPlane;

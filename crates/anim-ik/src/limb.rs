@@ -1,8 +1,8 @@
 //! Two bones in model space, opened to a length and turned to a target: the arithmetic of the limb solvers.
 //!
 //! The hinge opens until the limb is as long as the target is far, then the whole limb turns by the shortest arc until it
-//! points there, then about that line until its middle lies toward the pole. It comes twice: [`Limb::turns`] for what limbs
-//! mostly do, which hands nothing on through memory, and [`Limb::careful_turns`] for all cases.
+//! points there, then about that line until its middle lies toward the pole. It comes twice: [`Bones::turns`] for what limbs
+//! mostly do, of one or of eight at once, and [`Limb::careful_turns`] for all cases.
 
 use anim_math::nalgebra::Quaternion;
 use anim_math::{Vec3, quat};
@@ -10,6 +10,7 @@ use anim_math::{Vec3, quat};
 use crate::BendPlane;
 use crate::arc::{Arc, Roll, arc_of, between_pairs, carried};
 use crate::frame::is_finite;
+use crate::real::{Real, Turn, Vector, add, cross, dot, scale};
 
 /// Two bones in model space.
 #[derive(Clone, Copy, Debug)]
@@ -23,36 +24,121 @@ pub(crate) struct Limb {
     pub(crate) l2: f32,
 }
 
-/// From the root to the target.
+/// Two bones in model space, of one limb or of eight.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
-    to_target: Vec3,
-    /// Unit; not finite if the target is at the root.
-    line: Vec3,
-    /// Its length, m.
-    pub(crate) far: f32,
+pub(crate) struct Bones<T> {
+    upper: Vector<T>,
+    lower: Vector<T>,
+    /// Their lengths, m.
+    pub(crate) l1: T,
+    pub(crate) l2: T,
 }
 
-impl Way {
+/// From the root to the target, of one limb or of eight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way<T = f32> {
+    to_target: Vector<T>,
+    /// Unit; not finite if the target is at the root.
+    line: Vector<T>,
+    /// Its length, m.
+    pub(crate) far: T,
+}
+
+impl<T: Real> Way<T> {
     #[inline(always)]
-    pub(crate) fn new(to_target: Vec3) -> Self {
-        let far = to_target.norm();
+    pub(crate) fn new(to_target: Vector<T>) -> Self {
+        let far = dot(to_target, to_target).sqrt();
         Self {
             to_target,
-            line: to_target * (1.0 / far),
+            line: scale(to_target, far.constant(1.0) / far),
             far,
         }
     }
+}
 
-    #[inline(always)]
+impl Way {
+    fn line(&self) -> Vec3 {
+        self.line.into()
+    }
+
     fn is_line(&self) -> bool {
-        is_finite(&self.line)
+        is_finite(&self.line())
     }
 }
 
 /// Below this sine of the bend, rad, the pose's own plane gives way to the hinge: positions a few metres from the origin
 /// do not know it better, and a knee that noise has pushed through must not bend backward.
 const STRAIGHT: f32 = 0.02;
+
+impl<T: Real> Bones<T> {
+    #[inline(always)]
+    pub(crate) fn new(upper: Vector<T>, lower: Vector<T>) -> Self {
+        Self {
+            upper,
+            lower,
+            l1: dot(upper, upper).sqrt(),
+            l2: dot(lower, lower).sqrt(),
+        }
+    }
+
+    /// The model-space rotations of the root (all of the limb) and, before it, of the mid joint, and whether to use them:
+    /// not where that takes care, near half a turn, near folded or straight, without a length or a target.
+    ///
+    /// * `distance`: how far the end should be from the root, m. * `pole`: from the root.
+    ///
+    /// The lengths of all vectors are known, so none need be made unit first.
+    #[inline(always)]
+    pub(crate) fn turns(
+        &self,
+        way: &Way<T>,
+        distance: T,
+        pole: Option<Vector<T>>,
+    ) -> ([Turn<T>; 2], T::Mask) {
+        let (l1, l2) = (self.l1, self.l2);
+        let one = l1.constant(1.0);
+        let own = cross(self.upper, self.lower);
+        let (bulk, most) = (dot(own, own), l1 * l2);
+        let is_bent = bulk.is_least(most.constant(STRAIGHT * STRAIGHT) * (most * most))
+            & bulk.exceeds(bulk.constant(1e-36));
+        // The law of cosines gave it that length, unless too little is left of both bones to trust that.
+        let (length, gap) = (l1 + l2, (l1 - l2).abs());
+        let reached = distance.max(gap);
+        let is_open = reached.is_least(reached.constant(0.1) * length);
+        let (s, c) = self.half_angles(distance);
+        let across = (one.constant(4.0) * (s * c) / bulk).sqrt();
+        let across = scale(cross(own, self.upper), across);
+        let bent = add(scale(self.upper, c - s), across);
+        let bent = scale(bent, one.constant(0.25) / (l1 * l1));
+        let (bend, is_bend) = arc_of(self.lower, bent, l2 * l2);
+        let is_usual = is_bent & is_open & is_bend;
+        let view = add(self.upper, bent);
+        let (swing, is_swing) = match pole {
+            None => arc_of(view, way.to_target, reached * way.far),
+            Some(pole) => {
+                let beside = cross(pole, way.line);
+                let slope = dot(beside, beside);
+                let is_beside = slope.exceeds(slope.constant(1e-10) * dot(pole, pole));
+                let now = [scale(view, one / reached), scale(own, one / bulk.sqrt())];
+                let upright = [way.line, scale(beside, one / slope.sqrt())];
+                let (swing, is_swing) = between_pairs(now, upright);
+                (swing, is_swing & is_beside)
+            }
+        };
+        ([swing, bend], is_usual & is_swing)
+    }
+
+    /// s and c of [`Limb::opened`].
+    #[inline(always)]
+    fn half_angles(&self, distance: T) -> (T, T) {
+        let (l1, l2) = (self.l1, self.l2);
+        let gap = (l1 - l2).abs();
+        // One of both is cut off where the distance is out of reach: their sum is 4·l₁·l₂ all the same.
+        let (zero, four) = (l1.constant(0.0), l1.constant(4.0) * l1 * l2);
+        let s = (l1 + l2 - distance) * (l1 + l2 + distance);
+        let c = (distance - gap) * (distance + gap);
+        (s.max(zero).min(four), c.max(zero).min(four))
+    }
+}
 
 impl Limb {
     #[inline(always)]
@@ -65,52 +151,18 @@ impl Limb {
         }
     }
 
-    /// The model-space rotations of the root (all of the limb) and, before it, of the mid joint, as quaternions times
-    /// positive factors; `None` where that takes care: near half a turn, near folded or straight, without a length or a target.
-    ///
-    /// * `distance`: how far the end should be from the root, m. * `pole`: from the root.
-    ///
-    /// The lengths of all vectors are known, so none need be made unit first.
+    /// As plain numbers.
     #[inline(always)]
-    pub(crate) fn turns(
-        &self,
-        way: &Way,
-        distance: f32,
-        pole: Option<Vec3>,
-    ) -> Option<[Quaternion<f32>; 2]> {
-        let (l1, l2) = (self.l1, self.l2);
-        let own = self.upper.cross(&self.lower);
-        let (bulk, most) = (own.norm_squared(), l1 * l2);
-        let is_bent = bulk >= STRAIGHT * STRAIGHT * (most * most) && bulk > 1e-36;
-        // The law of cosines gave it that length, unless too little is left of both bones to trust that.
-        let (length, gap) = (l1 + l2, (l1 - l2).abs());
-        let reached = if distance > gap { distance } else { gap };
-        if !(is_bent && reached >= 0.1 * length) {
-            return None;
+    pub(crate) fn bones(&self) -> Bones<f32> {
+        Bones {
+            upper: self.upper.into(),
+            lower: self.lower.into(),
+            l1: self.l1,
+            l2: self.l2,
         }
-        let (s, c) = self.half_angles(distance);
-        let across = own.cross(&self.upper) * (4.0 * (s * c) / bulk).sqrt();
-        let bent = (self.upper * (c - s) + across) * (0.25 / (l1 * l1));
-        let bend = arc_of(self.lower, bent, l2 * l2)?;
-        let (view, product) = (self.upper + bent, reached * way.far);
-        let swing = match pole {
-            None => arc_of(view, way.to_target, product)?,
-            Some(pole) => {
-                let beside = pole.cross(&way.line);
-                let slope = beside.norm_squared();
-                // NaN is no more than this either.
-                let is_beside = slope > 1e-10 * pole.norm_squared();
-                if !is_beside {
-                    return None;
-                }
-                let now = [view * (1.0 / reached), own * (1.0 / bulk.sqrt())];
-                between_pairs(now, [way.line, beside * (1.0 / slope.sqrt())])?.0
-            }
-        };
-        Some([swing, bend])
     }
 
-    /// As [`turns`](Self::turns), everywhere.
+    /// As [`Bones::turns`], everywhere.
     ///
     /// * `hinge`: where the limb bends if it is straight.
     pub(crate) fn careful_turns(
@@ -136,18 +188,6 @@ impl Limb {
         (swing, bend)
     }
 
-    /// s and c of [`opened`](Self::opened).
-    #[inline(always)]
-    fn half_angles(&self, distance: f32) -> (f32, f32) {
-        let (l1, l2) = (self.l1, self.l2);
-        let gap = (l1 - l2).abs();
-        // One of both is cut off where the distance is out of reach: their sum is 4·l₁·l₂ all the same.
-        let four = 4.0 * l1 * l2;
-        let s = ((l1 + l2 - distance) * (l1 + l2 + distance)).clamp(0.0, four);
-        let c = ((distance - gap) * (distance + gap)).clamp(0.0, four);
-        (s, c)
-    }
-
     /// The lower bone once the limb has the length `distance`, m; `None` if there is no bone to bend.
     ///
     /// With d the distance and φ the angle from upper to lower bone, s = 4·l₁·l₂·sin²(φ/2) = (l₁ + l₂)² − d² and
@@ -160,7 +200,7 @@ impl Limb {
         if !(squared.is_normal() && l2 * l2 > 0.0) {
             return None;
         }
-        let (s, c) = self.half_angles(distance);
+        let (s, c) = self.bones().half_angles(distance);
         let across = normal.cross(&self.upper) * (2.0 * (s * c).sqrt());
         Some((self.upper * (c - s) + across) * (0.25 / squared))
     }
@@ -206,8 +246,8 @@ impl Limb {
     /// A target at the root has none; the limb stays where it points.
     fn sights(&self, reach: Vec3, way: &Way) -> (Vec3, Vec3) {
         match (reach.try_normalize(0.0), way.is_line()) {
-            (Some(view), true) => (view, way.line),
-            (None, true) => (way.line, way.line),
+            (Some(view), true) => (view, way.line()),
+            (None, true) => (way.line(), way.line()),
             (_, false) => {
                 let (along, _) = directions(self.upper, self.lower, self.l1, self.l2);
                 (along, along)

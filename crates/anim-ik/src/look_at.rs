@@ -261,13 +261,14 @@ impl LookAt {
         }
         let now = [view * (1.0 / view.norm()), across * (1.0 / width.sqrt())];
         let upright = [wanted, beside * (1.0 / slope.sqrt())];
-        let Some((turn, norm)) = between_pairs(now, upright) else {
+        let [now, upright] = [now, upright].map(|[along, aside]| [along.into(), aside.into()]);
+        let (turn, true) = between_pairs(now, upright) else {
             return false;
         };
         let Some(frame) = Frame::of_even_parent(skeleton, self.joint, globals) else {
             return false;
         };
-        frame.turn_by(self.joint, turn, norm, pose);
+        frame.turn_by(self.joint, turn, 2.0 * turn.w.sqrt(), pose);
         true
     }
 

@@ -134,7 +134,7 @@ impl ThreeBone {
             let [hip_frame, knee_frame, hock_frame] =
                 [self.limb.root, self.limb.mid, self.lower.mid]
                     .map(|joint| Frame::of_parent(skeleton, joint, globals));
-            let way = Way::new(goal.target - hip);
+            let way = Way::new((goal.target - hip).into());
             let distance = eased(way.far, length, goal.softness);
             let hock_axis = hock_frame.model_axis(self.lower.hinge);
             let chord = bones.chord(distance, bones.share(self.share));

@@ -119,6 +119,12 @@ impl TwoBoneGoal {
         is_finite(&self.target) && self.softness.is_finite() && self.stretch.is_finite()
     }
 
+    /// Nothing out of the ordinary is asked.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.weight >= 1.0 && self.stretch <= 1.0 && self.is_finite()
+    }
+
     /// The rotation to apply and how much of it.
     #[inline(always)]
     fn turned(&self) -> Option<(Quat, f32)> {
@@ -235,7 +241,7 @@ impl TwoBone {
         let length = limb.l1 + limb.l2;
         let is_active = goal.weight > 0.0 && goal.is_finite();
         if is_active {
-            let is_plain = plane.is_none() && goal.weight >= 1.0 && goal.stretch <= 1.0;
+            let is_plain = plane.is_none() && goal.is_plain();
             if !(is_plain && self.turn(skeleton, goal, a, &limb, pose, globals)) {
                 self.turn_carefully(skeleton, goal, plane, a, limb, pose, globals);
             }
@@ -257,10 +263,10 @@ impl TwoBone {
         pose: &mut Pose,
         globals: &Globals,
     ) -> bool {
-        let way = Way::new(goal.target - root);
+        let way = Way::new((goal.target - root).into());
         let distance = eased(way.far, limb.l1 + limb.l2, goal.softness);
-        let pole = goal.pole.map(|pole| pole - root);
-        let Some([swing, bend]) = limb.turns(&way, distance, pole) else {
+        let pole = goal.pole.map(|pole| (pole - root).into());
+        let ([swing, bend], true) = limb.bones().turns(&way, distance, pole) else {
             return false;
         };
         let Some(mid_frame) = Frame::of_even_parent(skeleton, self.mid, globals) else {
@@ -293,7 +299,7 @@ impl TwoBone {
     ) {
         let mid_frame = Frame::of_parent(skeleton, self.mid, globals);
         let root_frame = Frame::of_parent(skeleton, self.root, globals);
-        let way = Way::new(goal.target - root);
+        let way = Way::new((goal.target - root).into());
         let mut distance = eased(way.far, limb.l1 + limb.l2, goal.softness);
         if goal.stretch > 1.0 {
             (limb, distance) = self.stretch(skeleton, goal, &limb, way.far, pose);
