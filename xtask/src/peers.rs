@@ -402,6 +402,51 @@ const WORK: &[Work] = &[
         )],
     ),
     work_of(
+        "anim-sim/implicit/12800_tets",
+        (1.0, "frame"),
+        None,
+        &[peer(
+            44.0e6,
+            "XPBD prototype, 50 substeps, tip 0.8 mm from the converged one",
+        )],
+    ),
+    work_of(
+        "anim-sim/vbd_tets/12800",
+        (1.0, "frame"),
+        None,
+        &[peer(13.0e6, "VBD prototype, 10 x 1, tip 108 mm off")],
+    ),
+    work_of(
+        "anim-sim/vbd_edges_only/100x100",
+        (1.0, "frame"),
+        None,
+        &[peer(34.0e6, "Newton 1.8.0 VBD, 10 x 1, 14.9 % stretch")],
+    ),
+    work_of(
+        "anim-sim/projective/100x100",
+        (1.0, "frame"),
+        Some(60.0e6),
+        &[
+            peer(402.0e6, "Newton 1.8.0 Style3D, 2 x 10, 0.12 % stretch"),
+            peer(418.0e6, "Blender 5.0.1, quality 5, 0.05 % stretch"),
+        ],
+    ),
+    work_of(
+        "anim-geom/bvh_refit/20k",
+        (1.0, "mesh"),
+        Some(150_000.0),
+        &[peer(320_000.0, "parry3d 0.31.1, leaves and refit")],
+    ),
+    work_of(
+        "anim-geom/self_pairs/20k",
+        (1.0, "mesh"),
+        Some(1.5e6),
+        &[
+            peer(1.2e6, "parry3d 0.31.1, pairs of two trees"),
+            peer(7.2e6, "bvh 0.13.0, an iterator for each triangle"),
+        ],
+    ),
+    work_of(
         "anim-geom/neighbors_grid/50k",
         (50_000.0, "point"),
         Some(660.0),

@@ -59,11 +59,6 @@ impl Tree {
         0
     }
 
-    /// Nodes are numbered from 0, each before its children.
-    pub(crate) fn node_count(&self) -> usize {
-        self.nodes.len()
-    }
-
     /// The triangles of a leaf, or `None` for an inner node.
     #[inline]
     pub(crate) fn leaf(&self, node: usize) -> Option<Range<usize>> {

@@ -1,8 +1,9 @@
 //! A bounding volume hierarchy over a mesh that moves: which triangles come near each other during a motion.
 //!
 //! Each node has a box at the start and a box at the end of a linear motion. Two nodes stay apart if one axis and side
-//! separates them at both ends, so what moves along together makes no pairs, however fast it goes. The splits are
-//! chosen once; a refit costs a few nanoseconds a triangle, and the tree is rebuilt when motion has blown up its boxes.
+//! separates them at both ends, so what moves along together makes no pairs, however fast it goes. Eight boxes lie side by
+//! side and are tested at once. The splits are chosen once; a refit costs a few nanoseconds a triangle, and the tree is
+//! rebuilt when motion has blown up its boxes.
 //! Use [`MeshBvh`](crate::MeshBvh) for a mesh at rest and for distances and rays.
 //!
 //! ```
@@ -24,13 +25,17 @@
 //! # Ok::<(), anim_geom::GeomError>(())
 //! ```
 
+mod boxes;
+mod order;
+
 use anim_math::Vec3;
-use anim_math::lanes::{LANES, Lanes, Level, Simd, SimdBase, dispatch, f32x4, f32x8};
+use anim_math::lanes::{LANES, Lanes, Level, Simd, SimdBase, dispatch, f32x8};
 
 use crate::GeomError;
 use crate::mesh::check_triangles;
 use crate::mesh_bvh::LARGEST;
-use crate::mesh_bvh::tree::Tree;
+use boxes::{Boxes, MovingBox, Probe};
+use order::cluster;
 
 /// A tree whose boxes have grown to this multiple of their size is built anew.
 const DECAY: f32 = 1.5;
@@ -39,40 +44,25 @@ const DECAY: f32 = 1.5;
 #[derive(Clone, Debug)]
 pub struct MovingBvh {
     level: Level,
-    /// `None` without triangles.
-    tree: Option<Tree>,
     /// F, the index of each triangle of the tree's order.
     order: Vec<u32>,
     /// F in the tree's order.
     triangles: Vec<[u32; 3]>,
     /// V: x, y, z at the start, 0, x, y, z at the end, 0; NaN where any of them is not finite.
     vertices: Vec<Lanes>,
-    /// Of each node.
-    node_boxes: Vec<MovingBox>,
-    /// Of each triangle in the tree's order.
-    triangle_boxes: Vec<MovingBox>,
-    /// Sum of the extents of the nodes when the tree was built, metres.
+    /// Boxes of the triangles, of eights of them, of eights of those, up to the one about all; empty without triangles.
+    levels: Vec<Vec<Boxes>>,
+    /// Scratch of a refit: the boxes of one level, each by itself.
+    wholes: Vec<MovingBox>,
+    /// Sum of the extents of the boxes above triangles when the tree was built, metres.
     built_size: f32,
     /// The same after the last refit.
     size: f32,
-    stack: Vec<[u32; 2]>,
+    stack: Vec<(Node, Node)>,
 }
-
-/// A box at the start and at the end of a motion; lanes as those of a vertex.
-#[derive(Clone, Copy, Debug)]
-struct MovingBox {
-    low: Lanes,
-    high: Lanes,
-}
-
-/// A box of nothing, apart from all others.
-const EMPTY: MovingBox = MovingBox {
-    low: [f32::INFINITY; LANES],
-    high: [f32::NEG_INFINITY; LANES],
-};
 
 impl MovingBvh {
-    /// Chooses the splits for `triangles` where they are, at rest. O(F log F), about 0.3 µs a triangle.
+    /// Chooses the splits for `triangles` where they are, at rest. O(F log F).
     ///
     /// * `positions`: V, metres. * `triangles`: F, may be none and may be without area.
     ///
@@ -91,12 +81,11 @@ impl MovingBvh {
         }
         let mut bvh = Self {
             level: Level::new(),
-            tree: None,
             order: (0..triangles.len() as u32).collect(),
             triangles: triangles.to_vec(),
             vertices: vec![[0.0; LANES]; positions.len()],
-            node_boxes: Vec::new(),
-            triangle_boxes: vec![EMPTY; triangles.len()],
+            levels: Vec::new(),
+            wholes: Vec::new(),
             built_size: 0.0,
             size: 0.0,
             stack: Vec::new(),
@@ -156,9 +145,7 @@ impl MovingBvh {
     pub fn self_pairs(&mut self, limit: usize, out: &mut Vec<[u32; 2]>) -> Result<(), GeomError> {
         let mut stack = std::mem::take(&mut self.stack);
         stack.clear();
-        if self.tree.is_some() {
-            stack.push([0, 0]);
-        }
+        stack.extend(self.root().zip(self.root()));
         let mut search = Search {
             a: self,
             b: self,
@@ -186,9 +173,7 @@ impl MovingBvh {
     ) -> Result<(), GeomError> {
         let mut stack = std::mem::take(&mut self.stack);
         stack.clear();
-        if self.tree.is_some() && other.tree.is_some() {
-            stack.push([0, 0]);
-        }
+        stack.extend(self.root().zip(other.root()));
         let mut search = Search {
             a: self,
             b: other,
@@ -210,23 +195,47 @@ impl MovingBvh {
             low: join(start[0], end[0]),
             high: join(start[1], end[1]),
         };
-        let Some(tree) = &self.tree else { return };
         self.stack.clear();
-        self.stack.push([0, 0]);
+        self.stack.extend(self.root().map(|root| (root, root)));
         dispatch!(self.level, simd => {
-            while let Some([node, _]) = self.stack.pop() {
-                if is_apart(simd, &self.node_boxes[node as usize], &query) {
-                    continue;
-                }
-                if let Some(range) = tree.leaf(node as usize) {
-                    let hits = range.filter(|t| !is_apart(simd, &self.triangle_boxes[*t], &query));
-                    out.extend(hits.map(|t| self.order[t]));
-                } else {
-                    let (left, right) = tree.children(node as usize);
-                    self.stack.extend([[right as u32, 0], [left as u32, 0]]);
+            let probe = Probe::new(simd, &query);
+            while let Some((node, _)) = self.stack.pop() {
+                let mut hits = self.below(node).near(simd, &probe);
+                while hits != 0 {
+                    // The last comes first, so that the stack gives them back in order.
+                    let lane = if node.level == 1 {
+                        hits.trailing_zeros()
+                    } else {
+                        hits.ilog2()
+                    };
+                    hits &= !(1 << lane);
+                    let child = node.child(lane);
+                    if child.level == 0 {
+                        out.push(self.order[child.index as usize]);
+                    } else {
+                        self.stack.push((child, child));
+                    }
                 }
             }
         });
+    }
+
+    /// The box about everything; `None` without triangles.
+    fn root(&self) -> Option<Node> {
+        let level = self.levels.len().checked_sub(1)? as u32;
+        Some(Node { level, index: 0 })
+    }
+
+    /// The eight boxes in a box that is no triangle's.
+    #[inline(always)]
+    fn below(&self, node: Node) -> &Boxes {
+        &self.levels[node.level as usize - 1][node.index as usize]
+    }
+
+    #[inline(always)]
+    fn probe<S: Simd>(&self, simd: S, node: Node) -> Probe<S> {
+        let (block, lane) = (node.index as usize / LANES, node.index as usize % LANES);
+        self.levels[node.level as usize][block].probe(simd, lane)
     }
 
     /// Chooses splits for where the triangles are now.
@@ -234,103 +243,100 @@ impl MovingBvh {
         if self.triangles.is_empty() {
             return;
         }
-        let corners: Vec<[Vec3; 3]> = self
+        let centers: Vec<Vec3> = self
             .triangles
             .iter()
-            .map(|t| t.map(|v| positions[v as usize]))
+            .map(|t| t.iter().map(|v| positions[*v as usize] / 3.0).sum())
             .collect();
-        let (tree, order) = Tree::new(&corners);
-        self.triangles = order.iter().map(|&t| self.triangles[t]).collect();
-        self.order = order.iter().map(|&t| self.order[t]).collect();
-        self.node_boxes.clear();
-        self.node_boxes.resize(tree.node_count(), EMPTY);
-        self.tree = Some(tree);
+        let mut order: Vec<u32> = (0..centers.len() as u32).collect();
+        cluster(&centers, &mut order);
+        self.triangles = order.iter().map(|t| self.triangles[*t as usize]).collect();
+        self.order = order.iter().map(|t| self.order[*t as usize]).collect();
+        self.levels.clear();
+        let mut count = self.triangles.len();
+        loop {
+            let blocks = count.div_ceil(LANES);
+            self.levels.push(vec![Boxes::EMPTY; blocks]);
+            if count == 1 && self.levels.len() > 1 {
+                break;
+            }
+            count = blocks;
+        }
+        self.wholes.resize(self.levels[0].len(), MovingBox::EMPTY);
         self.built_size = f32::INFINITY;
     }
 
     fn fit(&mut self, margin: f32, is_finite: bool) {
-        let Some(tree) = &self.tree else { return };
         let half = (margin * 0.5).max(0.0);
-        let extent = dispatch!(self.level, simd => fit(simd, &mut Fit {
-            tree,
-            triangles: &self.triangles,
-            vertices: &self.vertices,
-            is_finite,
-            node_boxes: &mut self.node_boxes,
-            triangle_boxes: &mut self.triangle_boxes,
-        }, half));
-        self.size = extent - 3.0 * 2.0 * half * self.node_boxes.len() as f32;
+        let extent = dispatch!(self.level, simd => self.fit_lanes(simd, half, is_finite));
+        let count: usize = self.levels.iter().map(Vec::len).sum();
+        self.size = extent - 3.0 * 2.0 * half * count as f32;
         if self.built_size == f32::INFINITY {
             self.built_size = self.size;
         }
     }
-}
 
-/// What a refit reads and writes.
-struct Fit<'a> {
-    tree: &'a Tree,
-    triangles: &'a [[u32; 3]],
-    vertices: &'a [Lanes],
-    is_finite: bool,
-    node_boxes: &'a mut [MovingBox],
-    triangle_boxes: &'a mut [MovingBox],
-}
-
-/// Computes every box from what is below it, children before parents; answers the sum of the nodes' extents at the start.
-#[inline(always)]
-fn fit<S: Simd>(simd: S, work: &mut Fit<'_>, half_margin: f32) -> f32 {
-    let half_margin = f32x8::splat(simd, half_margin);
-    let mut extents = f32x8::splat(simd, 0.0);
-    for index in (0..work.node_boxes.len()).rev() {
-        let (low, high);
-        if let Some(range) = work.tree.leaf(index) {
-            let (mut l, mut h) = (
-                f32x8::splat(simd, f32::INFINITY),
-                f32x8::splat(simd, f32::NEG_INFINITY),
-            );
-            let triangles = work.triangles[range.clone()].iter();
-            for (triangle, bounds) in triangles.zip(&mut work.triangle_boxes[range]) {
-                let rows = triangle.map(|v| &work.vertices[v as usize]);
-                if !work.is_finite && rows.iter().any(|row| row[0].is_nan()) {
-                    *bounds = EMPTY;
-                    continue;
+    /// Computes every box from what is below it; answers the sum of the extents of all that hold others, at the start.
+    #[inline(always)]
+    fn fit_lanes<S: Simd>(&mut self, simd: S, half_margin: f32, is_finite: bool) -> f32 {
+        let (none_low, none_high) = MovingBox::EMPTY.load(simd);
+        let half_margin = f32x8::splat(simd, half_margin);
+        let zero = f32x8::splat(simd, 0.0);
+        let mut extents = zero;
+        let mut below = self.triangles.len();
+        for (level, blocks) in self.levels.iter_mut().enumerate() {
+            for (index, block) in blocks.iter_mut().enumerate() {
+                let first = index * LANES;
+                let range = first..below.min(first + LANES);
+                let (mut low, mut high) = ([none_low; LANES], [none_high; LANES]);
+                if level > 0 {
+                    for (lane, whole) in self.wholes[range].iter().enumerate() {
+                        (low[lane], high[lane]) = whole.load(simd);
+                    }
+                } else {
+                    for (lane, triangle) in self.triangles[range].iter().enumerate() {
+                        let rows = triangle.map(|v| &self.vertices[v as usize]);
+                        if !is_finite && rows.iter().any(|row| row[0].is_nan()) {
+                            continue;
+                        }
+                        let [a, b, c] = [
+                            f32x8::from_slice(simd, rows[0]),
+                            f32x8::from_slice(simd, rows[1]),
+                            f32x8::from_slice(simd, rows[2]),
+                        ];
+                        low[lane] = a.min(b).min(c) - half_margin;
+                        high[lane] = a.max(b).max(c) + half_margin;
+                    }
                 }
-                let [a, b, c] = [
-                    f32x8::from_slice(simd, rows[0]),
-                    f32x8::from_slice(simd, rows[1]),
-                    f32x8::from_slice(simd, rows[2]),
-                ];
-                let triangle_low = a.min(b).min(c) - half_margin;
-                let triangle_high = a.max(b).max(c) + half_margin;
-                triangle_low.store_slice(&mut bounds.low);
-                triangle_high.store_slice(&mut bounds.high);
-                l = l.min(triangle_low);
-                h = h.max(triangle_high);
+                let (whole_low, whole_high) = block.pack(&low, &high);
+                let whole = &mut self.wholes[index];
+                whole_low.store_slice(&mut whole.low);
+                whole_high.store_slice(&mut whole.high);
+                extents += (whole_high - whole_low).max(zero);
             }
-            (low, high) = (l, h);
-        } else {
-            let (left, right) = work.tree.children(index);
-            let (left, right) = (&work.node_boxes[left], &work.node_boxes[right]);
-            low = f32x8::from_slice(simd, &left.low).min(f32x8::from_slice(simd, &right.low));
-            high = f32x8::from_slice(simd, &left.high).max(f32x8::from_slice(simd, &right.high));
+            below = blocks.len();
         }
-        low.store_slice(&mut work.node_boxes[index].low);
-        high.store_slice(&mut work.node_boxes[index].high);
-        extents += high - low;
+        let extents: Lanes = extents.into();
+        extents[0] + extents[1] + extents[2]
     }
-    let extents: Lanes = extents.into();
-    extents[0] + extents[1] + extents[2]
 }
 
-/// True if one axis and side separates two boxes both at the start and at the end.
-#[inline(always)]
-fn is_apart<S: Simd>(simd: S, a: &MovingBox, b: &MovingBox) -> bool {
-    let above = f32x8::from_slice(simd, &b.low) - f32x8::from_slice(simd, &a.high);
-    let below = f32x8::from_slice(simd, &a.low) - f32x8::from_slice(simd, &b.high);
-    let (above_start, above_end) = simd.split_f32x8(above);
-    let (below_start, below_end) = simd.split_f32x8(below);
-    let gap = above_start.min(above_end).max(below_start.min(below_end));
-    simd.any_true_mask32x4(simd.simd_gt_f32x4(gap, f32x4::splat(simd, 0.0)))
+/// A box of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Node {
+    /// 0 for triangles.
+    level: u32,
+    index: u32,
+}
+
+impl Node {
+    #[inline(always)]
+    fn child(self, lane: u32) -> Self {
+        Self {
+            level: self.level - 1,
+            index: self.index * LANES as u32 + lane,
+        }
+    }
 }
 
 /// A walk down two trees at once.
@@ -343,90 +349,71 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Visits pairs of boxes that are near each other, or one and the same.
     #[inline(always)]
-    fn run<S: Simd>(&mut self, simd: S, stack: &mut Vec<[u32; 2]>) -> Result<(), GeomError> {
-        let (Some(tree_a), Some(tree_b)) = (&self.a.tree, &self.b.tree) else {
-            return Ok(());
-        };
-        while let Some([a, b]) = stack.pop() {
-            let (a, b) = (a as usize, b as usize);
-            let leaves = (tree_a.leaf(a), tree_b.leaf(b));
+    fn run<S: Simd>(&mut self, simd: S, stack: &mut Vec<(Node, Node)>) -> Result<(), GeomError> {
+        while let Some((a, b)) = stack.pop() {
             if self.is_self && a == b {
-                if let Some(range) = leaves.0 {
-                    for i in range.clone() {
-                        self.pair(simd, i, i + 1..range.end);
+                let block = self.a.below(a);
+                for lane in 0..LANES as u32 {
+                    let child = a.child(lane);
+                    if child.level > 0
+                        && (child.index as usize) < self.a.levels[child.level as usize - 1].len()
+                    {
+                        stack.push((child, child));
                     }
-                } else {
-                    let (left, right) = tree_a.children(a);
-                    let (left, right) = (left as u32, right as u32);
-                    stack.extend([[right, right], [left, left]]);
-                    self.visit(simd, stack, left, right);
+                    let later = 0xfe << lane;
+                    let hits = block.near(simd, &block.probe(simd, lane as usize)) & later;
+                    self.add(stack, child, a, hits);
                 }
-                continue;
+            } else if a.level > b.level {
+                let mut hits = self.a.below(a).near(simd, &self.b.probe(simd, b));
+                while hits != 0 {
+                    stack.push((a.child(hits.trailing_zeros()), b));
+                    hits &= hits - 1;
+                }
+            } else if a.level < b.level {
+                let hits = self.b.below(b).near(simd, &self.a.probe(simd, a));
+                self.add(stack, a, b, hits);
+            } else {
+                let block = self.b.below(b);
+                let mut rows = self.a.below(a).near(simd, &self.b.probe(simd, b));
+                while rows != 0 {
+                    let lane = rows.trailing_zeros();
+                    rows &= rows - 1;
+                    let probe = self.a.below(a).probe(simd, lane as usize);
+                    self.add(stack, a.child(lane), b, block.near(simd, &probe));
+                }
             }
-            match leaves {
-                (Some(range_a), Some(range_b)) => {
-                    for i in range_a {
-                        if !is_apart(simd, &self.a.triangle_boxes[i], &self.b.node_boxes[b]) {
-                            self.pair(simd, i, range_b.clone());
-                        }
-                    }
-                    if self.out.len() > self.limit {
-                        let count = self.out.len();
-                        self.out.truncate(self.limit);
-                        return Err(GeomError::TooManyPairs {
-                            count,
-                            limit: self.limit,
-                        });
-                    }
-                }
-                (None, Some(_)) => {
-                    let (left, right) = tree_a.children(a);
-                    self.visit(simd, stack, right as u32, b as u32);
-                    self.visit(simd, stack, left as u32, b as u32);
-                }
-                (Some(_), None) => {
-                    let (left, right) = tree_b.children(b);
-                    self.visit(simd, stack, a as u32, right as u32);
-                    self.visit(simd, stack, a as u32, left as u32);
-                }
-                (None, None) => {
-                    let ((al, ar), (bl, br)) = (tree_a.children(a), tree_b.children(b));
-                    for [i, j] in [[ar, br], [ar, bl], [al, br], [al, bl]] {
-                        self.visit(simd, stack, i as u32, j as u32);
-                    }
-                }
+            if self.out.len() > self.limit {
+                let count = self.out.len();
+                self.out.truncate(self.limit);
+                return Err(GeomError::TooManyPairs {
+                    count,
+                    limit: self.limit,
+                });
             }
         }
         Ok(())
     }
 
-    /// Remembers two nodes that are not apart.
+    /// Remembers a box and those in another that it is near to, or adds them where they are triangles.
     #[inline(always)]
-    fn visit<S: Simd>(&self, simd: S, stack: &mut Vec<[u32; 2]>, a: u32, b: u32) {
-        if !is_apart(
-            simd,
-            &self.a.node_boxes[a as usize],
-            &self.b.node_boxes[b as usize],
-        ) {
-            stack.push([a, b]);
-        }
-    }
-
-    /// Adds the pairs of one triangle with those of a range that are not apart.
-    #[inline(always)]
-    fn pair<S: Simd>(&mut self, simd: S, i: usize, others: std::ops::Range<usize>) {
-        for j in others {
-            if is_apart(simd, &self.a.triangle_boxes[i], &self.b.triangle_boxes[j]) {
+    fn add(&mut self, stack: &mut Vec<(Node, Node)>, a: Node, parent: Node, mut hits: u32) {
+        while hits != 0 {
+            let b = parent.child(hits.trailing_zeros());
+            hits &= hits - 1;
+            if b.level > 0 {
+                stack.push((a, b));
                 continue;
             }
-            let (i, j) = (self.a.order[i], self.b.order[j]);
-            let pair = if self.is_self {
+            let i = self.a.order[a.index as usize];
+            let j = self.b.order[b.index as usize];
+            self.out.push(if self.is_self {
                 [i.min(j), i.max(j)]
             } else {
                 [i, j]
-            };
-            self.out.push(pair);
+            });
         }
     }
 }
