@@ -216,7 +216,8 @@ pub struct SelfContact {
     pub friction: f32,
     /// Cuts the motion of what would pass through the surface. Free particles that begin a step without crossings end it
     /// without; where pinned surfaces or colliders leave no way out, or the cap of speed is met, particles are
-    /// [pinched](crate::Outcome::pinched) and recover later. Without it contacts are pushed apart and no more.
+    /// [pinched](crate::Outcome::pinched) and recover later. Without it contacts are pushed apart, and what has
+    /// passed into each other all the same is parted in the steps that follow.
     pub guarantee: bool,
 }
 

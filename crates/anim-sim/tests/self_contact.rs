@@ -273,7 +273,8 @@ fn no_combination_of_contacts_loses_one() {
         let mut solver = Xpbd::new(&model, 10);
         for _ in 0..20 {
             solver.step(&model, &drive, 1.0 / 60.0, &mut state);
-            assert!(crossed(&model, &state) == 0, "{flags}");
+            // Without the guarantee surfaces may pass a little way into each other, and come apart again.
+            assert!(!guarantee || crossed(&model, &state) == 0, "{flags}");
             for p in &state.positions {
                 assert!(
                     colliders.iter().all(|c| c.contact(*p).distance > 0.0),
@@ -281,6 +282,7 @@ fn no_combination_of_contacts_loses_one() {
                 );
             }
         }
+        assert_eq!(crossed(&model, &state), 0, "{flags}");
     }
 }
 

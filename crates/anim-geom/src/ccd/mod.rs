@@ -53,7 +53,8 @@ impl Features {
     /// edges answer with one of their nearest pairs.
     #[inline]
     pub fn weights(self, points: &[Vec3; 4]) -> [f32; 4] {
-        self.exact_weights(&points.map(widen)).map(|w| w as f32)
+        let [a, b, c, d] = self.exact_weights(&widen_all(points));
+        [a as f32, b as f32, c as f32, d as f32]
     }
 
     /// A time in [0, 1], as a fraction of the motion, up to which the two stay more than `separation` metres apart, or
@@ -74,8 +75,8 @@ impl Features {
     ) -> Option<f32> {
         additive::time_of_impact(
             self,
-            &start.map(widen),
-            &end.map(widen),
+            &widen_all(start),
+            &widen_all(end),
             f64::from(separation),
         )
     }
@@ -99,7 +100,8 @@ impl Features {
     #[inline]
     pub fn gap(self, points: &[Vec3; 4], axis: Vec3) -> f32 {
         // Relative to one of them, the heights keep the bits that large coordinates would cost.
-        let [a, b, c] = [1, 2, 3].map(|i: usize| (points[i] - points[0]).dot(&axis));
+        let height = |i: usize| (points[i] - points[0]).dot(&axis);
+        let (a, b, c) = (height(1), height(2), height(3));
         match self {
             Self::PointTriangle => -a.max(b).max(c),
             Self::EdgeEdge => a.min(0.0) - b.max(c),
@@ -121,10 +123,11 @@ impl Features {
         separation: f32,
         tolerance: f64,
     ) -> Option<[f64; 2]> {
-        let (start, end) = (start.map(widen), end.map(widen));
+        let (start, end) = (widen_all(start), widen_all(end));
         inclusion::impact_interval(self, &start, &end, f64::from(separation), tolerance)
     }
 
+    #[inline]
     fn exact_weights(self, points: &[Vector3<f64>; 4]) -> [f64; 4] {
         match self {
             Self::PointTriangle => nearest::point_triangle(points),
@@ -133,8 +136,15 @@ impl Features {
     }
 }
 
-fn widen(v: Vec3) -> Vector3<f64> {
-    v.cast()
+/// Spelled out, because `map` over arrays of this size is not inlined.
+#[inline]
+fn widen_all([a, b, c, d]: &[Vec3; 4]) -> [Vector3<f64>; 4] {
+    [widen(a), widen(b), widen(c), widen(d)]
+}
+
+#[inline]
+fn widen(v: &Vec3) -> Vector3<f64> {
+    Vector3::new(f64::from(v.x), f64::from(v.y), f64::from(v.z))
 }
 
 #[cfg(test)]

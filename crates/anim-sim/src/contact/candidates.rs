@@ -2,8 +2,10 @@
 
 use anim_geom::ccd::Features;
 use anim_math::Vec3;
+use anim_math::lanes::dispatch;
 
-use super::{Contact, LAST_SHARE, Pair, combine, corners, vector};
+use super::extents::Candidate;
+use super::{Contact, LAST_SHARE, Pair, combine};
 
 /// Pairs of features in a list, for each triangle.
 const MAX_CANDIDATES: usize = 256;
@@ -17,18 +19,101 @@ impl Contact {
     /// Where there are too many, as when motion has lost all bounds, nothing but what is near already is listed for lines of
     /// no length, and [`keep`](super::keep) stops everything else.
     pub(super) fn draw_lines(&mut self, time: f32) {
-        self.line_start.clone_from(&self.start);
+        self.lines.start.clone_from(&self.start);
         self.line_time = 0.0;
         self.deviated = 0.0;
+        self.common = Vec3::zeros();
+        self.common_before = Vec3::zeros();
         // A little more than it takes, for the sums of the substeps.
         self.horizon = 1.001 * time;
-        self.pairs.clear();
-        self.keeper.is_overrun = !self.list(time);
+        self.keeper.is_overrun = !self.list_all();
         if self.keeper.is_overrun {
-            self.pairs.clear();
-            self.line_velocity.iter_mut().for_each(|v| *v = [0.0; 4]);
-            self.list(0.0);
+            self.lines.velocity.iter_mut().for_each(|v| *v = [0.0; 4]);
+            self.list_all();
         }
+    }
+
+    /// Lists all pairs; false if there are too many.
+    fn list_all(&mut self) -> bool {
+        let span = [0.0, self.horizon];
+        let margin = self.margin();
+        self.pairs.clear();
+        self.is_stray.clear();
+        self.is_stray.resize(self.start.len(), true);
+        self.surface.place(&self.lines, span);
+        self.surface.refit(margin);
+        self.facing
+            .look(&self.surface, &self.lines, span, self.slack);
+        dispatch!(self.level, simd => self.extents.place(simd, &self.surface));
+        let Ok(found) = self.surface.pairs(self.surface.pair_limit()) else {
+            return false;
+        };
+        let is_complete = self.list(&found, span);
+        self.surface.recycle(found);
+        self.list_solids(span, |_| true);
+        self.sort();
+        is_complete
+    }
+
+    /// Lists the pairs of strays anew, from the beginning of the substep to the horizon; false if there are too many.
+    pub(super) fn list_strays(&mut self, h: f32) -> bool {
+        let span = [self.line_time - h, self.horizon];
+        let margin = self.margin();
+        self.is_stray.clear();
+        self.is_stray.resize(self.points.len(), false);
+        for slot in &self.strays {
+            self.is_stray[*slot as usize] = true;
+        }
+        let is_stray = &self.is_stray;
+        self.pairs
+            .retain(|pair| !pair.vertices.iter().any(|v| is_stray[*v as usize]));
+        let count = self.vertex_count();
+        self.moved.clear();
+        let vertices = self.strays.iter().filter(|v| (**v as usize) < count);
+        self.moved
+            .extend(vertices.flat_map(|v| self.surface.around(*v)));
+        self.moved.sort_unstable();
+        self.moved.dedup();
+        let moved = std::mem::take(&mut self.moved);
+        // Boxes have to be of one span; so the new lines count from the time that the others count from.
+        self.surface
+            .place_again(&self.lines, [0.0, self.horizon], &self.strays);
+        self.surface.refit(margin);
+        self.facing
+            .look_again(&self.surface, &self.lines, span, self.slack, &moved);
+        dispatch!(self.level, simd => self.extents.place_again(simd, &self.surface, &moved));
+        let mut found = self.surface.lend();
+        for triangle in &moved {
+            self.near.clear();
+            let grow = 0.5 * margin;
+            let [start, end] = self
+                .extents
+                .of_triangle(*triangle)
+                .map(|[low, high]| [low.add_scalar(-grow), high.add_scalar(grow)]);
+            self.surface.bvh.near(start, end, &mut self.near);
+            // Two that have both moved find each other twice.
+            let others = self
+                .near
+                .iter()
+                .filter(|other| *other > triangle || moved.binary_search(other).is_err());
+            found.extend(others.map(|other| [*triangle.min(other), *triangle.max(other)]));
+        }
+        let is_complete = found.len() <= self.surface.pair_limit() && self.list(&found, span);
+        self.surface.recycle(found);
+        self.list_solids(span, |triangle| moved.binary_search(&triangle).is_ok());
+        self.moved = moved;
+        self.is_stray.fill(true);
+        self.sort();
+        is_complete
+    }
+
+    /// How near features may come along an axis of space before they are a pair.
+    fn margin(&self) -> f32 {
+        self.thickness + 2.0 * self.slack
+    }
+
+    /// Sorts the pairs: nearest first.
+    fn sort(&mut self) {
         self.pairs.sort_unstable_by(|a, b| {
             a.clearance
                 .total_cmp(&b.clearance)
@@ -36,71 +121,49 @@ impl Contact {
         });
     }
 
-    /// Appends the pairs; false if there are too many.
-    fn list(&mut self, time: f32) -> bool {
-        let margin = self.thickness + 2.0 * self.slack;
-        self.surface.place(&self.start, &self.line_velocity, time);
-        self.surface.refit(margin);
-        self.surface.find_open(self.slack);
-        let Ok(found) = self.surface.pairs(self.surface.pair_limit()) else {
-            return false;
-        };
+    /// Appends the pairs of features of pairs of triangles; false if there are too many.
+    fn list(&mut self, found: &[[u32; 2]], span: [f32; 2]) -> bool {
+        let margin = self.margin();
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        dispatch!(self.level, simd => {
+            for pair in found {
+                let before = candidates.len();
+                self.extents.sift(simd, &self.surface, *pair, margin, &mut candidates);
+                if candidates.len() > before && self.cannot_meet(*pair, span) {
+                    candidates.truncate(before);
+                }
+            }
+        });
         let limit = self.surface.triangles.len().saturating_mul(MAX_CANDIDATES);
-        let mut is_complete = true;
-        for pair in &found {
-            self.list_triangles(*pair, margin);
-            if self.pairs.len() > limit {
-                is_complete = false;
-                break;
+        let is_complete = candidates.len() <= limit;
+        if is_complete {
+            for candidate in &candidates {
+                self.consider(*candidate, span);
             }
         }
-        self.surface.recycle(found);
-        self.list_solids(time);
+        self.candidates = candidates;
         is_complete
     }
 
-    /// The pairs of features that two triangles answer for.
-    fn list_triangles(&mut self, pair: [u32; 2], margin: f32) {
-        if self.surface.are_in_one_patch(pair) {
-            return;
-        }
+    /// True if two triangles stay apart for a reason that their boxes do not know.
+    fn cannot_meet(&self, pair: [u32; 2], span: [f32; 2]) -> bool {
         let [a, b] = pair.map(|t| self.surface.triangles[t as usize]);
-        let is_common = |v: &&u32| b.contains(v);
-        let mut common = a.iter().filter(is_common).peekable();
-        if common.peek().is_none() {
-            if self.surface.are_apart(pair, margin) {
-                return;
-            }
-        } else if common.any(|v| self.surface.is_open[*v as usize]) {
-            return;
+        let mut common = a.iter().filter(|v| b.contains(v)).peekable();
+        if common.peek().is_some() {
+            return common.any(|v| self.facing.is_open(*v));
         }
-        let owned = pair.map(|t| self.surface.owned[t as usize]);
-        for (owned, own, other) in [(owned[0], a, b), (owned[1], b, a)] {
-            for (corner, vertex) in own.into_iter().enumerate() {
-                if owned >> corner & 1 == 1 && !other.contains(&vertex) {
-                    let vertices = [vertex, other[0], other[1], other[2]];
-                    self.consider(Features::PointTriangle, vertices, margin);
-                }
-            }
-        }
-        for i in (0..3).filter(|i| owned[0] >> (3 + i) & 1 == 1) {
-            let [p, q] = [a[i], a[(i + 1) % 3]];
-            for j in (0..3).filter(|j| owned[1] >> (3 + j) & 1 == 1) {
-                let [r, s] = [b[j], b[(j + 1) % 3]];
-                if p != r && p != s && q != r && q != s {
-                    self.consider(Features::EdgeEdge, [p, q, r, s], margin);
-                }
-            }
-        }
+        let margin = self.margin();
+        self.facing.are_in_one_patch(&self.surface, pair)
+            || self
+                .facing
+                .are_apart(&self.surface, &self.lines, span, pair, margin)
     }
 
     /// Appends a pair of the surface unless it stays far apart.
-    fn consider(&mut self, features: Features, vertices: [u32; 4], margin: f32) {
-        let [start, end] = self.surface.path(vertices);
-        if are_boxes_apart(features, &start, &end, margin) {
-            return;
-        }
-        if vertices.iter().all(|v| self.start[*v as usize][3] == 0.0) {
+    fn consider(&mut self, candidate: Candidate, span: [f32; 2]) {
+        let Candidate { features, vertices } = candidate;
+        if self.is_settled(vertices) {
             return;
         }
         let split = features.split();
@@ -108,11 +171,7 @@ impl Contact {
         if is_tangled(&vertices[..split]) && is_tangled(&vertices[split..]) {
             return;
         }
-        let rest = vertices.map(|v| self.surface.rest[v as usize]);
-        let mut reach = self.thickness;
-        if !are_boxes_apart(features, &rest, &rest, reach) {
-            reach = reach.min(combine(&rest, &features.weights(&rest)).norm());
-        }
+        let reach = self.rest_reach(features, vertices);
         let pair = Pair {
             vertices,
             features,
@@ -122,11 +181,22 @@ impl Contact {
             friction: self.friction,
             least: LAST_SHARE * reach,
         };
-        self.append(pair, &start, &end);
+        self.append(pair, span);
+    }
+
+    /// The distance to keep: the thickness, or less for what rests nearer.
+    fn rest_reach(&self, features: Features, vertices: [u32; 4]) -> f32 {
+        let rest = vertices.map(|v| self.surface.rest[v as usize]);
+        if are_boxes_apart(features, &rest, self.thickness) {
+            return self.thickness;
+        }
+        let way = combine(&rest, &features.weights(&rest));
+        self.thickness.min(way.norm())
     }
 
     /// Appends a pair if its distance on the lines is not more than its reach and the slack of both sides.
-    fn append(&mut self, mut pair: Pair, start: &[Vec3; 4], end: &[Vec3; 4]) {
+    fn append(&mut self, mut pair: Pair, span: [f32; 2]) {
+        let [start, end] = &self.lines.path(pair.vertices, span);
         let limit = 2.0 * self.slack;
         let features = pair.features;
         let axis_at = |points: &[Vec3; 4]| {
@@ -134,36 +204,33 @@ impl Contact {
                 .try_normalize(0.0)
                 .unwrap_or_else(Vec3::y)
         };
-        let clearance =
-            |axis: Vec3| features.gap(start, axis).min(features.gap(end, axis)) - pair.reach;
         pair.axis = axis_at(start);
-        pair.clearance = clearance(pair.axis);
+        let now = features.gap(start, pair.axis) - pair.reach;
+        pair.clearance = now.min(features.gap(end, pair.axis) - pair.reach);
+        if now > limit && pair.clearance <= limit {
+            // They are apart now: the way between them later may keep them so.
+            let axis = axis_at(end);
+            let later = features.gap(start, axis).min(features.gap(end, axis)) - pair.reach;
+            pair.clearance = pair.clearance.max(later);
+        }
         if pair.clearance > limit {
             return;
-        }
-        if start != end {
-            let other = clearance(axis_at(end));
-            if other > pair.clearance {
-                pair.clearance = other;
-            }
-            if other > limit {
-                return;
-            }
         }
         pair.clearance -= ROUNDING;
         self.pairs.push(pair);
     }
 
-    /// The pairs of round colliders with the triangles that they may meet.
-    fn list_solids(&mut self, time: f32) {
+    /// The pairs of round colliders with the triangles that they may meet, of those asked for.
+    fn list_solids(&mut self, span: [f32; 2], is_asked: impl Fn(u32) -> bool) {
         let count = self.vertex_count();
-        let mut near = Vec::new();
+        let mut near = std::mem::take(&mut self.near);
         for index in 0..self.solids.len() {
             let solid = self.solids[index];
             let reach = solid.radius + 0.5 * self.collider_thickness;
-            let ends = [count + 2 * index, count + 2 * index + 1];
-            let starts = ends.map(|e| vector(self.start[e]));
-            let stops = ends.map(|e| vector(self.start[e]) + vector(self.line_velocity[e]) * time);
+            let ends = [count + 2 * index, count + 2 * index + 1].map(|e| e as u32);
+            // Boxes of triangles count from when lines were drawn for all.
+            let [starts, stops] =
+                [0.0, self.horizon].map(|time| ends.map(|e| self.lines.at(e, time)));
             let grow = reach + 2.0 * self.slack;
             let bounds =
                 |[a, b]: [Vec3; 2]| [a.inf(&b).add_scalar(-grow), a.sup(&b).add_scalar(grow)];
@@ -171,23 +238,30 @@ impl Contact {
             self.surface
                 .bvh
                 .near(bounds(starts), bounds(stops), &mut near);
-            let [from, to] = ends.map(|e| e as u32);
-            for triangle in &near {
+            let [from, to] = ends;
+            for triangle in near.iter().filter(|t| is_asked(**t)) {
                 let corners = self.surface.triangles[*triangle as usize];
                 let [a, b, c] = corners;
-                self.consider_solid(Features::PointTriangle, [from, a, b, c], solid, time);
+                self.consider_solid(Features::PointTriangle, [from, a, b, c], solid, span);
                 if solid.is_point {
                     continue;
                 }
-                self.consider_solid(Features::PointTriangle, [to, a, b, c], solid, time);
+                self.consider_solid(Features::PointTriangle, [to, a, b, c], solid, span);
                 for side in 0..3 {
                     if self.surface.owned[*triangle as usize] >> (3 + side) & 1 == 1 {
                         let [p, q] = [corners[side], corners[(side + 1) % 3]];
-                        self.consider_solid(Features::EdgeEdge, [from, to, p, q], solid, time);
+                        self.consider_solid(Features::EdgeEdge, [from, to, p, q], solid, span);
                     }
                 }
             }
         }
+        self.near = near;
+    }
+
+    /// True if a pair needs no looking at: nothing in it can move, or nothing has left its line.
+    fn is_settled(&self, vertices: [u32; 4]) -> bool {
+        vertices.iter().all(|v| self.start[*v as usize][3] == 0.0)
+            || !vertices.iter().any(|v| self.is_stray[*v as usize])
     }
 
     fn consider_solid(
@@ -195,14 +269,11 @@ impl Contact {
         features: Features,
         vertices: [u32; 4],
         solid: super::Solid,
-        time: f32,
+        span: [f32; 2],
     ) {
-        if vertices.iter().all(|v| self.start[*v as usize][3] == 0.0) {
+        if self.is_settled(vertices) {
             return;
         }
-        let start = corners(&self.start, vertices);
-        let velocity = corners(&self.line_velocity, vertices);
-        let end: [Vec3; 4] = std::array::from_fn(|i| start[i] + velocity[i] * time);
         let pair = Pair {
             vertices,
             features,
@@ -212,29 +283,19 @@ impl Contact {
             friction: solid.friction,
             least: solid.radius,
         };
-        self.append(pair, &start, &end);
+        self.append(pair, span);
     }
 }
 
-/// True if one axis and side keeps the boxes of two features more than `margin` apart both at the start and at the end.
+/// True if the boxes of two features are more than `margin` apart along an axis.
 #[inline]
-fn are_boxes_apart(features: Features, start: &[Vec3; 4], end: &[Vec3; 4], margin: f32) -> bool {
-    let bounds = |points: &[Vec3; 4]| match features {
-        Features::PointTriangle => (
-            points[0],
-            points[0],
-            points[1].inf(&points[2]).inf(&points[3]),
-            points[1].sup(&points[2]).sup(&points[3]),
-        ),
-        Features::EdgeEdge => (
-            points[0].inf(&points[1]),
-            points[0].sup(&points[1]),
-            points[2].inf(&points[3]),
-            points[2].sup(&points[3]),
-        ),
+fn are_boxes_apart(features: Features, points: &[Vec3; 4], margin: f32) -> bool {
+    let split = features.split();
+    let bounds = |points: &[Vec3]| {
+        let first = (points[0], points[0]);
+        let all = points[1..].iter();
+        all.fold(first, |(low, high), p| (low.inf(p), high.sup(p)))
     };
-    let (a, b) = (bounds(start), bounds(end));
-    let above = (a.2 - a.1).inf(&(b.2 - b.1));
-    let below = (a.0 - a.3).inf(&(b.0 - b.3));
-    above.sup(&below).max() > margin
+    let ((a_low, a_high), (b_low, b_high)) = (bounds(&points[..split]), bounds(&points[split..]));
+    (b_low - a_high).sup(&(a_low - b_high)).max() > margin
 }

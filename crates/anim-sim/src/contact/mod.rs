@@ -1,9 +1,10 @@
 //! How a surface keeps off itself, and off thin fast colliders.
 //!
-//! Once a step, or when something leaves the straight line that it was expected to take by more than the slack, the
-//! broad phase lists the pairs of features (a vertex and a triangle, two edges) that may come near each other, sorted by
-//! how near. Each substep then looks only at the first of them: as many as deviation from the expected lines can have
-//! brought together. Two passes answer for them. [`push`] moves apart what is nearer than the thickness, with friction,
+//! Once a step, the broad phase lists the pairs of features (a vertex and a triangle, two edges) that may come near each
+//! other if every particle keeps to the straight line that it is expected to take, give or take some slack; sorted by how
+//! near. Each substep then looks only at the first of them: as many as deviation from the lines can have brought together.
+//! What leaves its line by more than the slack is given another, and its pairs are listed anew. Two passes answer for the
+//! pairs. [`push`] moves apart what is nearer than the thickness, with friction,
 //! before colliders have their say. [`keep`] is the last word: it cuts the motion of whatever would still pass through
 //! the surface, so that a state without intersections is followed by another.
 //!
@@ -18,7 +19,10 @@
 //! between the vertices.
 
 mod candidates;
+mod extents;
+mod facing;
 mod keep;
+mod lines;
 mod push;
 mod surface;
 mod untangle;
@@ -26,10 +30,13 @@ mod untangle;
 use anim_geom::ccd::Features;
 use anim_geom::intersect;
 use anim_math::Vec3;
-use anim_math::lanes::{Level, Simd, SimdBase, dispatch, f32x4};
+use anim_math::lanes::Level;
 
 use crate::collide::MovingCollider;
 use crate::model::Model;
+use extents::{Candidate, Extents};
+use facing::Facing;
+use lines::Lines;
 use surface::Surface;
 use untangle::Crossing;
 
@@ -41,6 +48,9 @@ const LAST_SHARE: f32 = 0.1;
 pub(crate) struct Contact {
     level: Level,
     surface: Surface,
+    facing: Facing,
+    extents: Extents,
+    candidates: Vec<Candidate>,
     thickness: f32,
     friction: f32,
     guarantee: bool,
@@ -50,9 +60,8 @@ pub(crate) struct Contact {
     start: Vec<[f32; 4]>,
     /// The same at its end, so far.
     points: Vec<[f32; 4]>,
-    /// Expected lines: where they begin, and their velocities.
-    line_start: Vec<[f32; 4]>,
-    line_velocity: Vec<[f32; 4]>,
+    /// Where everything is expected to go.
+    lines: Lines,
     /// How long the lines serve, s.
     horizon: f32,
     /// Where everything was at the beginning of the step.
@@ -69,11 +78,27 @@ pub(crate) struct Contact {
     deviated: f32,
     /// How far particles may leave their lines before they are drawn anew, m.
     slack: f32,
+    /// What particles' ways differ from their lines by in common: no danger to any pair, m.
+    common: Vec3,
+    /// The same at the beginning of the substep.
+    common_before: Vec3,
+    /// By slot: how far it is from its line, x, y, z and squared.
+    deviations: Vec<[f32; 4]>,
+    /// What has left its line, by slot, in order.
+    strays: Vec<u32>,
+    /// By slot, solids included: pairs with it are to be listed.
+    is_stray: Vec<bool>,
+    /// Triangles of strays, in order.
+    moved: Vec<u32>,
+    /// Triangles near something.
+    near: Vec<u32>,
     /// By how near they come on the lines, nearest first.
     pairs: Vec<Pair>,
     solids: Vec<Solid>,
     /// Positions, world space, as the last step left them.
     left: Vec<Vec3>,
+    /// Something was pushed apart in this step.
+    has_touched: bool,
     /// The state may not be free of intersections.
     is_suspect: bool,
     crossings: Vec<Crossing>,
@@ -128,6 +153,9 @@ impl Contact {
         let count = model.vertex_count();
         Some(Self {
             level: Level::new(),
+            facing: Facing::new(&surface),
+            extents: Extents::default(),
+            candidates: Vec::new(),
             surface,
             thickness: contact.thickness,
             friction: contact.friction,
@@ -135,8 +163,7 @@ impl Contact {
             collider_thickness: spec.thickness,
             start: Vec::new(),
             points: Vec::new(),
-            line_start: Vec::new(),
-            line_velocity: Vec::new(),
+            lines: Lines::default(),
             horizon: 0.0,
             step_start: Vec::new(),
             mean_velocity: Vec::new(),
@@ -145,9 +172,17 @@ impl Contact {
             remaining: 0.0,
             deviated: 0.0,
             slack: 0.0,
+            common: Vec3::zeros(),
+            common_before: Vec3::zeros(),
+            deviations: Vec::new(),
+            strays: Vec::new(),
+            is_stray: Vec::new(),
+            moved: Vec::new(),
+            near: Vec::new(),
             pairs: Vec::new(),
             solids: Vec::new(),
             left: Vec::new(),
+            has_touched: false,
             is_suspect: true,
             crossings: Vec::new(),
             tangled: vec![false; count],
@@ -170,6 +205,7 @@ impl Contact {
     ) {
         self.cut.fill(false);
         self.pinched.fill(false);
+        self.has_touched = false;
         self.start.clear();
         self.start.extend_from_slice(positions);
         self.solids.clear();
@@ -192,13 +228,13 @@ impl Contact {
             self.mean_velocity.clear();
             self.mean_velocity.extend_from_slice(velocities);
         }
-        self.line_velocity.clear();
+        self.lines.velocity.clear();
         let rows = positions.iter().zip(velocities).zip(&self.mean_velocity);
         let expected = rows.map(|((p, v), mean)| if p[3] == 0.0 { *v } else { *mean });
-        self.line_velocity.extend(expected);
+        self.lines.velocity.extend(expected);
         // Wherever the colliders go, the lines of their points lead there at an even speed.
         for ends in colliders.iter().filter_map(MovingCollider::core_path) {
-            self.line_velocity.extend(ends.map(|[from, to]| {
+            self.lines.velocity.extend(ends.map(|[from, to]| {
                 let velocity = (to - from) / dt;
                 [velocity.x, velocity.y, velocity.z, 0.0]
             }));
@@ -223,6 +259,7 @@ impl Contact {
         self.take(positions, predicted, colliders);
         self.slack = self.slack.min(self.most_slack());
         let count = self.near_count(moment.h, 0);
+        self.has_touched |= count > 0;
         self.push_first(count, moment.h, predicted);
         self.untangle(moment.h, predicted);
         positions.copy_from_slice(&self.points[..positions.len()]);
@@ -242,6 +279,7 @@ impl Contact {
             positions.copy_from_slice(&self.points[..positions.len()]);
         }
         self.deviated = self.deviation();
+        self.common_before = self.common;
         std::mem::swap(&mut self.start, &mut self.points);
         self.points.clone_from(&self.start);
     }
@@ -258,7 +296,9 @@ impl Contact {
             .extend(rows.map(|(from, to)| rate(from, to, self.step)));
         self.left.clear();
         self.left.extend_from_slice(state);
-        self.is_suspect |= self.pinched.contains(&true) || !self.crossings.is_empty();
+        self.is_suspect |= self.pinched.contains(&true)
+            || !self.crossings.is_empty()
+            || (self.has_touched && !self.guarantee);
         let count = |flags: &[bool]| flags.iter().filter(|f| **f).count() as u32;
         let stuck = self
             .pinched
@@ -310,75 +350,31 @@ impl Contact {
         }
     }
 
-    /// How many of the pairs can be near each other now; draws the lines anew if they no longer say.
+    /// How many of the pairs can be near each other now; draws lines anew where they no longer say.
     ///
     /// * `round`: of cutting; 0 before.
     fn near_count(&mut self, h: f32, round: u32) -> usize {
+        if self.line_time > self.horizon {
+            self.aim_on(h);
+        }
         let mut deviation = self.deviation();
-        if deviation > self.slack || self.line_time > self.horizon {
+        if deviation > self.slack {
+            deviation = self.follow_strays(h);
+        }
+        if deviation > self.slack {
             self.slack = (1.5 * self.slack).min(self.most_slack());
-            if round == 0 {
-                self.aim_on(h);
-                deviation = self.deviation();
-            }
-            if round > 0 || deviation > self.slack {
-                self.aim_here(h, round > 1);
-                deviation = self.deviation();
-            }
+        }
+        if deviation > self.slack && round == 0 {
+            self.aim_on(h);
+            deviation = self.deviation();
+        }
+        if deviation > self.slack {
+            self.aim_here(h, round > 1);
+            deviation = self.deviation();
         }
         // On the way from the beginning of the substep to its end both count.
         let limit = 2.0 * deviation.max(self.deviated);
         self.pairs.partition_point(|pair| pair.clearance <= limit)
-    }
-
-    /// Half the diagonal of the box of what the particles' ways differ from their lines: whatever all have in common is no
-    /// danger to any pair.
-    fn deviation(&self) -> f32 {
-        let span = dispatch!(self.level, simd =>
-            deviations(simd, &self.points, &self.line_start, &self.line_velocity, self.line_time));
-        0.5 * Vec3::from(span).norm()
-    }
-
-    /// Draws lines on to the end of the step at the velocities of late.
-    fn aim_on(&mut self, h: f32) {
-        let age = self.step - self.remaining - h;
-        for (slot, velocity) in self.line_velocity.iter_mut().enumerate() {
-            let start = &self.start[slot];
-            if start[3] == 0.0 {
-                *velocity = rate(start, &self.points[slot], h);
-            } else if age > 0.2 * self.step {
-                *velocity = rate(&self.step_start[slot], start, age);
-            } else {
-                *velocity = self.mean_velocity[slot];
-            }
-        }
-        self.draw_lines(h + self.remaining);
-        self.line_time = h;
-        self.keeper.draws += 1;
-    }
-
-    /// Draws lines that are this substep's motion, and serve no longer; if asked, with slack for whatever part of it is cut.
-    fn aim_here(&mut self, h: f32, is_wide: bool) {
-        let rows = self
-            .line_velocity
-            .iter_mut()
-            .zip(&self.start)
-            .zip(&self.points);
-        for ((velocity, start), point) in rows {
-            *velocity = rate(start, point, h);
-        }
-        if is_wide {
-            let mut reach = [0.0f32; 3];
-            for (start, point) in self.start.iter().zip(&self.points) {
-                for axis in 0..3 {
-                    reach[axis] = reach[axis].max((point[axis] - start[axis]).abs());
-                }
-            }
-            self.slack = self.slack.max(1.01 * Vec3::from(reach).norm());
-        }
-        self.draw_lines(h);
-        self.line_time = h;
-        self.keeper.draws += 1;
     }
 
     /// Finds out which triangles of the state meet, and takes their surroundings out of contact.
@@ -386,7 +382,10 @@ impl Contact {
         self.is_suspect = false;
         self.crossings.clear();
         self.tangled.fill(false);
-        self.surface.place(&self.start, &[], 0.0);
+        self.lines.start.clone_from(&self.start);
+        self.lines.velocity.clear();
+        self.lines.velocity.resize(self.start.len(), [0.0; 4]);
+        self.surface.place(&self.lines, [0.0; 2]);
         self.surface.refit(0.0);
         let positions = self.surface.placed().to_vec();
         let limit = self.surface.pair_limit();
@@ -409,32 +408,12 @@ impl Contact {
     }
 }
 
-/// The extent along each axis of how far points are from where their lines would have them.
-#[inline(always)]
-fn deviations<S: Simd>(
-    simd: S,
-    points: &[[f32; 4]],
-    line_start: &[[f32; 4]],
-    line_velocity: &[[f32; 4]],
-    time: f32,
-) -> [f32; 3] {
-    let mut low = f32x4::splat(simd, f32::INFINITY);
-    let mut high = f32x4::splat(simd, f32::NEG_INFINITY);
-    for ((point, start), velocity) in points.iter().zip(line_start).zip(line_velocity) {
-        let expected = f32x4::from_slice(simd, start) + f32x4::from_slice(simd, velocity) * time;
-        let deviation = f32x4::from_slice(simd, point) - expected;
-        low = low.min(deviation);
-        high = high.max(deviation);
-    }
-    let span: [f32; 4] = (high - low).into();
-    [span[0], span[1], span[2]]
-}
-
 /// The velocity that takes `time` seconds from one point to another.
 fn rate(from: &[f32; 4], to: &[f32; 4], time: f32) -> [f32; 4] {
     std::array::from_fn(|i| if i < 3 { (to[i] - from[i]) / time } else { 0.0 })
 }
 
+#[inline]
 fn vector([x, y, z, _]: [f32; 4]) -> Vec3 {
     Vec3::new(x, y, z)
 }
@@ -442,7 +421,10 @@ fn vector([x, y, z, _]: [f32; 4]) -> Vec3 {
 /// The four points of a pair.
 #[inline]
 fn corners(points: &[[f32; 4]], vertices: [u32; 4]) -> [Vec3; 4] {
-    vertices.map(|v| vector(points[v as usize]))
+    // Spelled out, because `map` over arrays of this size is not inlined.
+    let [a, b, c, d] = vertices;
+    let at = |v: u32| vector(points[v as usize]);
+    [at(a), at(b), at(c), at(d)]
 }
 
 #[inline]

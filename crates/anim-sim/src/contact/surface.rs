@@ -4,6 +4,7 @@ use anim_geom::topology::half_edges;
 use anim_geom::{GeomError, MovingBvh};
 use anim_math::Vec3;
 
+use super::lines::Lines;
 use crate::model::Model;
 
 /// Pairs of triangles in a list, for each triangle: more would mean that the whole surface is in one place.
@@ -17,46 +18,26 @@ pub(super) struct Surface {
     pub(super) rest: Vec<Vec3>,
     /// Of each triangle: which corners (bits 0 to 2) and which sides (bits 3 to 5) it answers for.
     pub(super) owned: Vec<u8>,
+    /// Each once.
+    pub(super) edges: Vec<[u32; 2]>,
+    /// Of each side of each triangle: the edge.
+    pub(super) edges_of: Vec<[u32; 3]>,
     /// Of each side of each triangle: the other triangle there, or `u32::MAX`.
     pub(super) across: Vec<[u32; 3]>,
     /// The triangles around each vertex: those of vertex v are `around[first[v]..first[v + 1]]`.
     first: Vec<u32>,
     around: Vec<u32>,
     /// By slot: its triangles are one fan, at most two at each edge.
-    is_fan: Vec<bool>,
-    /// By slot: its triangles lie open throughout the expected motion.
-    pub(super) is_open: Vec<bool>,
-    /// Of each triangle: it and all triangles up to two vertices away face one way throughout the expected motion.
-    is_smooth: Vec<bool>,
+    pub(super) is_fan: Vec<bool>,
     /// Vertices of the triangles around each triangle, its own among them: those of triangle t are
     /// `reached[reach_first[t]..reach_first[t + 1]]`.
     reach_first: Vec<u32>,
     reached: Vec<u32>,
-    /// By slot: which way its triangles face, and the chord from there to the farthest view in which all of them still do so
-    /// throughout the motion; negative where there is none.
-    views: Vec<(Vec3, f32)>,
-    areas: Vec<Areas>,
     /// Mean length of the edges at rest, m.
     pub(super) edge_length: f32,
     pub(super) bvh: MovingBvh,
     positions: [Vec<Vec3>; 2],
     found: Vec<[u32; 2]>,
-}
-
-/// How a triangle faces during a motion.
-#[derive(Clone, Copy, Debug, Default)]
-struct Areas {
-    /// Twice its area times its normal, a quadratic function of time.
-    bernstein: [Vec3; 3],
-    /// Their directions.
-    directions: [Vec3; 3],
-    /// Length of the first and of the longest.
-    size: f32,
-    most: f32,
-    /// What straying corners may take, as part of the shortest.
-    need: f32,
-    /// By how much it may change if the corners stray from their lines, m².
-    stray: f32,
 }
 
 impl Surface {
@@ -101,12 +82,16 @@ impl Surface {
         let mut across = vec![[u32::MAX; 3]; triangles.len()];
         let mut is_fan = vec![true; rest.len()];
         let mut borders = vec![0u32; rest.len()];
-        let (mut length, mut edges) = (0.0, 0.0);
+        let mut length = 0.0;
+        let (mut edges, mut edges_of) = (Vec::new(), vec![[0; 3]; triangles.len()]);
         for shared in half_edges(&triangles).chunk_by(|a, b| a.ends == b.ends) {
             let edge = shared[0];
             owned[edge.triangle as usize] |= 8 << edge.side;
             length += (rest[edge.ends[0] as usize] - rest[edge.ends[1] as usize]).norm();
-            edges += 1.0;
+            for half in shared {
+                edges_of[half.triangle as usize][usize::from(half.side)] = edges.len() as u32;
+            }
+            edges.push(edge.ends);
             match shared {
                 [a, b] if a.forward != b.forward => {
                     across[a.triangle as usize][usize::from(a.side)] = b.triangle;
@@ -139,16 +124,15 @@ impl Surface {
             reached.truncate(kept);
             reach_first.push(kept as u32);
         }
+        let edge_length = length / edges.len().max(1) as f32;
         Some(Self {
-            areas: vec![Areas::default(); triangles.len()],
-            is_smooth: vec![false; triangles.len()],
-            views: vec![(Vec3::zeros(), -1.0); rest.len()],
             reach_first,
             reached,
-            is_open: vec![false; rest.len()],
+            edges,
+            edges_of,
             positions: [rest.clone(), rest.clone()],
             found: Vec::new(),
-            edge_length: length / edges,
+            edge_length,
             triangles,
             rest,
             owned,
@@ -165,15 +149,23 @@ impl Surface {
         self.triangles.len().saturating_mul(MAX_PAIRS)
     }
 
-    /// Where the motion of the next refit begins and, after `time` seconds, ends.
-    pub(super) fn place(&mut self, start: &[[f32; 4]], velocities: &[[f32; 4]], time: f32) {
-        let [from, to] = &mut self.positions;
-        for (slot, position) in from.iter_mut().enumerate() {
-            *position = super::vector(start[slot]);
+    /// Where the motion of the next refit begins and where it ends: on lines at two times.
+    pub(super) fn place(&mut self, lines: &Lines, span: [f32; 2]) {
+        for (positions, time) in self.positions.iter_mut().zip(span) {
+            for (slot, position) in positions.iter_mut().enumerate() {
+                *position = lines.at(slot as u32, time);
+            }
         }
-        to.copy_from_slice(from);
-        for (position, velocity) in to.iter_mut().zip(velocities) {
-            *position += super::vector(*velocity) * time;
+    }
+
+    /// The same for some vertices alone.
+    pub(super) fn place_again(&mut self, lines: &Lines, span: [f32; 2], slots: &[u32]) {
+        for (positions, time) in self.positions.iter_mut().zip(span) {
+            for slot in slots {
+                if let Some(position) = positions.get_mut(*slot as usize) {
+                    *position = lines.at(*slot, time);
+                }
+            }
         }
     }
 
@@ -190,10 +182,16 @@ impl Surface {
 
     /// The pairs of triangles that come near each other.
     pub(super) fn pairs(&mut self, limit: usize) -> Result<Vec<[u32; 2]>, GeomError> {
-        let mut found = std::mem::take(&mut self.found);
-        found.clear();
+        let mut found = self.lend();
         self.bvh.self_pairs(limit, &mut found)?;
         Ok(found)
+    }
+
+    /// An empty list for pairs of triangles.
+    pub(super) fn lend(&mut self) -> Vec<[u32; 2]> {
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        found
     }
 
     /// Gives a list back, so that its memory serves again.
@@ -206,151 +204,16 @@ impl Surface {
         &self.around[self.first[v] as usize..self.first[v + 1] as usize]
     }
 
-    /// From where to where four vertices move.
-    #[inline]
-    pub(super) fn path(&self, vertices: [u32; 4]) -> [[Vec3; 4]; 2] {
+    /// From where to where everything moves, by slot.
+    pub(super) fn motion(&self) -> [&[Vec3]; 2] {
         let [from, to] = &self.positions;
-        [
-            vertices.map(|v| from[v as usize]),
-            vertices.map(|v| to[v as usize]),
-        ]
+        [from, to]
     }
 
-    /// True if the plane of one of two triangles keeps them more than `margin` apart throughout the motion; needs
-    /// [`find_open`](Self::find_open).
-    #[inline]
-    pub(super) fn are_apart(&self, pair: [u32; 2], margin: f32) -> bool {
-        let [a, b] = pair.map(|t| self.triangles[t as usize]);
-        let [from, to] = &self.positions;
-        let at = |positions: &[Vec3], t: [u32; 3]| t.map(|v| positions[v as usize]);
-        let (a, b) = ([at(from, a), at(to, a)], [at(from, b), at(to, b)]);
-        pair.iter().any(|t| {
-            let normal = self.areas[*t as usize].bernstein[0];
-            let margin = margin * self.areas[*t as usize].size;
-            let [first, last] = [0, 1].map(|end: usize| {
-                let base = a[end][0];
-                let [_, a1, a2] = a[end].map(|p| (p - base).dot(&normal));
-                let [b0, b1, b2] = b[end].map(|p| (p - base).dot(&normal));
-                let (low, high) = (a1.min(a2).min(0.0), a1.max(a2).max(0.0));
-                [low - b0.max(b1).max(b2), b0.min(b1).min(b2) - high]
-            });
-            first[0].min(last[0]).max(first[1].min(last[1])) > margin
-        })
-    }
-
-    /// Finds the vertices whose triangles keep facing one way throughout the motion, even if each corner strays by `slack`.
-    ///
-    /// Seen from that way such a fan of triangles is a map without folds, so that none of them meets another. The area of a
-    /// triangle in that view is quadratic in time; its three Bernstein coefficients bound it.
-    ///
-    /// Source of the criterion: Volino and Magnenat-Thalmann, "Efficient self-collision detection on smoothly discretized
-    /// surface animations using geometrical shape regularity", Eurographics 1994.
-    pub(super) fn find_open(&mut self, slack: f32) {
-        let [from, to] = &self.positions;
-        for (areas, triangle) in self.areas.iter_mut().zip(&self.triangles) {
-            let sides = |positions: &[Vec3]| {
-                let [a, b, c] = triangle.map(|v| positions[v as usize]);
-                (b - a, c - a)
-            };
-            let ((u0, v0), (u1, v1)) = (sides(from), sides(to));
-            let long = (u0.norm() + v0.norm()).max(u1.norm() + v1.norm());
-            // Each side changes by what both of its ends stray.
-            let stray = 2.0 * slack * long + 4.0 * slack * slack;
-            let bernstein = [
-                u0.cross(&v0),
-                (u0.cross(&v1) + u1.cross(&v0)) * 0.5,
-                u1.cross(&v1),
-            ];
-            let sizes = bernstein.map(|area| area.norm());
-            let [a, b, c] = sizes;
-            let shortest = a.min(b).min(c).max(f32::MIN_POSITIVE);
-            *areas = Areas {
-                directions: [0, 1, 2]
-                    .map(|k: usize| bernstein[k] / sizes[k].max(f32::MIN_POSITIVE)),
-                size: a,
-                most: a.max(b).max(c),
-                need: stray / shortest,
-                bernstein,
-                stray,
-            };
-        }
-        for vertex in 0..self.rest.len() {
-            self.is_open[vertex] = self.is_fan[vertex] && self.is_open_fan(vertex as u32);
-            self.views[vertex] = if self.is_open[vertex] {
-                self.view(vertex as u32)
-            } else {
-                (Vec3::zeros(), -1.0)
-            };
-        }
-        for triangle in 0..self.triangles.len() {
-            let (view, _) = self.views[self.triangles[triangle][0] as usize];
-            let is_near = |v: &u32| {
-                let (other, room) = self.views[*v as usize];
-                room > 0.0 && (other - view).norm_squared() < room * room
-            };
-            self.is_smooth[triangle] = self.reached_from(triangle).iter().all(is_near);
-        }
-    }
-
-    /// The mean direction in which the triangles around a vertex face, and how far from it others may look at them.
-    ///
-    /// Seen at the angle θ an area counts cos θ of its size, more than a half, and more than what straying corners take. The
-    /// chord 2 sin θ/2 between unit vectors obeys the triangle inequality.
-    fn view(&self, vertex: u32) -> (Vec3, f32) {
-        let fan = self.around(vertex).iter().map(|t| &self.areas[*t as usize]);
-        let sum = fan
-            .clone()
-            .fold(Vec3::zeros(), |sum, areas| sum + areas.bernstein[0]);
-        let view = sum.try_normalize(0.0).unwrap_or_default();
-        let (mut farthest, mut least_cosine) = (0.0f32, 0.5f32);
-        for areas in fan {
-            least_cosine = least_cosine.max(areas.need);
-            for direction in &areas.directions {
-                farthest = farthest.max((direction - view).norm_squared());
-            }
-        }
-        let chord = (2.0 * (1.0 - least_cosine)).max(0.0).sqrt();
-        (view, chord - farthest.sqrt())
-    }
-
-    fn reached_from(&self, triangle: usize) -> &[u32] {
+    /// The vertices of the triangles around a triangle, its own among them.
+    pub(super) fn reached_from(&self, triangle: usize) -> &[u32] {
         let range = self.reach_first[triangle] as usize..self.reach_first[triangle + 1] as usize;
         &self.reached[range]
-    }
-
-    /// True if two triangles lie in one patch that faces one way throughout the motion: seen from there it is a map without
-    /// folds, too small to wind around, so that they cannot meet. Needs [`find_open`](Self::find_open).
-    #[inline]
-    pub(super) fn are_in_one_patch(&self, [a, b]: [u32; 2]) -> bool {
-        let (a, b) = match self.is_smooth[a as usize] {
-            true => (a, b),
-            false => (b, a),
-        };
-        self.is_smooth[a as usize] && {
-            let reached = self.reached_from(a as usize);
-            let corners = self.triangles[b as usize];
-            reached.iter().any(|v| corners.contains(v))
-        }
-    }
-
-    fn is_open_fan(&self, vertex: u32) -> bool {
-        let fan = self.around(vertex).iter().map(|t| &self.areas[*t as usize]);
-        let sum = fan
-            .clone()
-            .flat_map(|areas| areas.bernstein)
-            .fold(Vec3::zeros(), |sum, a| sum + a);
-        let Some(view) = sum.try_normalize(0.0) else {
-            return false;
-        };
-        fan.into_iter().all(|areas| {
-            let least = areas
-                .bernstein
-                .iter()
-                .map(|a| a.dot(&view))
-                .fold(f32::INFINITY, f32::min);
-            // Within 60 degrees of the view, angles do not grow so much that the fan could wind around twice.
-            least > areas.stray && least > 0.5 * areas.most
-        })
     }
 
     /// Flags the vertices of triangles, and those up to two edges farther.

@@ -1,0 +1,190 @@
+//! The straight lines that particles are expected to follow, and what to do when they do not.
+//!
+//! The list of pairs holds while every particle stays within the slack of its line, but for what all have in common. Where
+//! the slack of a few is used up, as in what hits something, lines are drawn anew for those alone; where that of many is,
+//! for all.
+
+use anim_math::Vec3;
+use anim_math::lanes::{Simd, SimdBase, dispatch, f32x4};
+
+use super::{Contact, rate, vector};
+
+/// Lines are drawn anew for all particles when more than one in this many has left its own.
+const FEW: usize = 2;
+
+/// Positions at even speeds, from the time when lines were last drawn for all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines {
+    /// Where they are at time 0: x, y, z and what belongs to the particle.
+    pub(super) start: Vec<[f32; 4]>,
+    /// m/s, 0.
+    pub(super) velocity: Vec<[f32; 4]>,
+}
+
+impl Lines {
+    /// Where a line leads at a time, s.
+    #[inline]
+    pub(super) fn at(&self, slot: u32, time: f32) -> Vec3 {
+        let slot = slot as usize;
+        vector(self.start[slot]) + vector(self.velocity[slot]) * time
+    }
+
+    /// Where four lines lead at both ends of a span of time.
+    #[inline]
+    pub(super) fn path(&self, [a, b, c, d]: [u32; 4], span: [f32; 2]) -> [[Vec3; 4]; 2] {
+        let at = |t: f32| [self.at(a, t), self.at(b, t), self.at(c, t), self.at(d, t)];
+        [at(span[0]), at(span[1])]
+    }
+}
+
+impl Contact {
+    /// How far particles are from their lines at most, but for what all have in common, m.
+    ///
+    /// Half the diagonal of a box, and so more than it need be.
+    pub(super) fn deviation(&mut self) -> f32 {
+        let [low, high] = dispatch!(self.level, simd =>
+            deviations(simd, &self.points, &self.lines, self.line_time));
+        let (low, high) = (Vec3::from(low), Vec3::from(high));
+        let deviation = 0.5 * (high - low).norm();
+        if deviation <= self.slack {
+            self.common = (low + high) * 0.5;
+        }
+        deviation
+    }
+
+    /// Draws lines anew for the particles that have left theirs, if they are few; answers the deviation that is left.
+    pub(super) fn follow_strays(&mut self, h: f32) -> f32 {
+        let mut farthest = self.find_strays();
+        if !self.strays.is_empty() {
+            // Without them, the rest may have something else in common.
+            farthest = self.find_strays();
+        }
+        if self.strays.is_empty() {
+            return farthest;
+        }
+        if self.strays.len() * FEW > self.points.len() {
+            return f32::INFINITY;
+        }
+        let change = self.common - self.common_before;
+        for slot in &self.strays {
+            let slot = *slot as usize;
+            // At both ends of the substep they lead to where it is.
+            let (from, to) = (vector(self.start[slot]), vector(self.points[slot]));
+            let velocity = (to - from - change) / h;
+            let start = to - self.common - velocity * self.line_time;
+            self.lines.velocity[slot] = [velocity.x, velocity.y, velocity.z, 0.0];
+            self.lines.start[slot] = [start.x, start.y, start.z, 0.0];
+        }
+        if self.list_strays(h) {
+            farthest
+        } else {
+            f32::INFINITY
+        }
+    }
+
+    /// Lists what is farther from its line than the slack; answers how far the rest is at most, m.
+    ///
+    /// What that rest has in common is taken for what all have.
+    fn find_strays(&mut self) -> f32 {
+        self.strays.clear();
+        let limit = self.slack * self.slack;
+        let (mut sum, mut count, mut farthest) = (Vec3::zeros(), 0.0f32, 0.0f32);
+        let mut deviations = std::mem::take(&mut self.deviations);
+        dispatch!(self.level, simd => deviations_from(
+            simd, &self.points, &self.lines, self.line_time, self.common, &mut deviations));
+        for (slot, [x, y, z, squared]) in deviations.iter().enumerate() {
+            if *squared > limit {
+                self.strays.push(slot as u32);
+            } else {
+                sum += Vec3::new(*x, *y, *z);
+                count += 1.0;
+                farthest = farthest.max(*squared);
+            }
+        }
+        self.deviations = deviations;
+        if !self.strays.is_empty() && count > 0.0 {
+            self.common += sum / count;
+        }
+        farthest.sqrt()
+    }
+
+    /// Draws lines on to the end of the step at the velocities of late.
+    pub(super) fn aim_on(&mut self, h: f32) {
+        let age = self.step - self.remaining - h;
+        for (slot, velocity) in self.lines.velocity.iter_mut().enumerate() {
+            let start = &self.start[slot];
+            if start[3] == 0.0 {
+                *velocity = rate(start, &self.points[slot], h);
+            } else if age > 0.2 * self.step {
+                *velocity = rate(&self.step_start[slot], start, age);
+            } else {
+                *velocity = self.mean_velocity[slot];
+            }
+        }
+        self.draw_lines(h + self.remaining);
+        self.line_time = h;
+        self.keeper.draws += 1;
+    }
+
+    /// Draws lines that are this substep's motion, and serve no longer; if asked, with slack for whatever part of it is cut.
+    pub(super) fn aim_here(&mut self, h: f32, is_wide: bool) {
+        let rows = self
+            .lines
+            .velocity
+            .iter_mut()
+            .zip(&self.start)
+            .zip(&self.points);
+        for ((velocity, start), point) in rows {
+            *velocity = rate(start, point, h);
+        }
+        if is_wide {
+            let mut reach = [0.0f32; 3];
+            for (start, point) in self.start.iter().zip(&self.points) {
+                for axis in 0..3 {
+                    reach[axis] = reach[axis].max((point[axis] - start[axis]).abs());
+                }
+            }
+            self.slack = self.slack.max(1.01 * Vec3::from(reach).norm());
+        }
+        self.draw_lines(h);
+        self.line_time = h;
+        self.keeper.draws += 1;
+    }
+}
+
+/// The least and the greatest difference along each axis of points from where their lines would have them.
+#[inline(always)]
+fn deviations<S: Simd>(simd: S, points: &[[f32; 4]], lines: &Lines, time: f32) -> [[f32; 3]; 2] {
+    let mut low = f32x4::splat(simd, f32::INFINITY);
+    let mut high = f32x4::splat(simd, f32::NEG_INFINITY);
+    for ((point, start), velocity) in points.iter().zip(&lines.start).zip(&lines.velocity) {
+        let expected = f32x4::from_slice(simd, start) + f32x4::from_slice(simd, velocity) * time;
+        let deviation = f32x4::from_slice(simd, point) - expected;
+        low = low.min(deviation);
+        high = high.max(deviation);
+    }
+    let [low, high]: [[f32; 4]; 2] = [low.into(), high.into()];
+    [[low[0], low[1], low[2]], [high[0], high[1], high[2]]]
+}
+
+/// What points differ from their lines by beyond what is common: x, y, z and its length squared.
+#[inline(always)]
+fn deviations_from<S: Simd>(
+    simd: S,
+    points: &[[f32; 4]],
+    lines: &Lines,
+    time: f32,
+    common: Vec3,
+    out: &mut Vec<[f32; 4]>,
+) {
+    let common = f32x4::from_slice(simd, &[common.x, common.y, common.z, 0.0]);
+    out.resize(points.len(), [0.0; 4]);
+    let rows = points.iter().zip(&lines.start).zip(&lines.velocity);
+    for (out, ((point, start), velocity)) in out.iter_mut().zip(rows) {
+        let expected = f32x4::from_slice(simd, start) + f32x4::from_slice(simd, velocity) * time;
+        let deviation = f32x4::from_slice(simd, point) - expected - common;
+        deviation.store_slice(out);
+        let [x, y, z, _] = *out;
+        out[3] = x * x + y * y + z * z;
+    }
+}
