@@ -21,6 +21,7 @@ impl Contact {
     pub(super) fn draw_lines(&mut self, time: f32) {
         self.lines.start.clone_from(&self.start);
         self.line_time = 0.0;
+        self.strayed = 0;
         self.deviated = 0.0;
         self.common = Vec3::zeros();
         self.common_before = Vec3::zeros();
@@ -91,12 +92,15 @@ impl Contact {
                 .of_triangle(*triangle)
                 .map(|[low, high]| [low.add_scalar(-grow), high.add_scalar(grow)]);
             self.surface.bvh.near(start, end, &mut self.near);
-            // Two that have both moved find each other twice.
-            let others = self
-                .near
-                .iter()
-                .filter(|other| *other > triangle || moved.binary_search(other).is_err());
-            found.extend(others.map(|other| [*triangle.min(other), *triangle.max(other)]));
+            let patch = self.facing.patch(&self.surface, *triangle);
+            for other in &self.near {
+                // Two that have both moved find each other twice.
+                if !patch.contains(*other)
+                    && (other > triangle || moved.binary_search(other).is_err())
+                {
+                    found.push([*triangle.min(other), *triangle.max(other)]);
+                }
+            }
         }
         let is_complete = found.len() <= self.surface.pair_limit() && self.list(&found, span);
         self.surface.recycle(found);
@@ -128,6 +132,10 @@ impl Contact {
         candidates.clear();
         dispatch!(self.level, simd => {
             for pair in found {
+                // Most are neighbours, and lie like that.
+                if self.facing.are_in_one_patch(&self.surface, *pair) {
+                    continue;
+                }
                 let before = candidates.len();
                 self.extents.sift(simd, &self.surface, *pair, margin, &mut candidates);
                 if candidates.len() > before && self.cannot_meet(*pair, span) {
@@ -154,10 +162,8 @@ impl Contact {
             return common.any(|v| self.facing.is_open(*v));
         }
         let margin = self.margin();
-        self.facing.are_in_one_patch(&self.surface, pair)
-            || self
-                .facing
-                .are_apart(&self.surface, &self.lines, span, pair, margin)
+        self.facing
+            .are_apart(&self.surface, &self.lines, span, pair, margin)
     }
 
     /// Appends a pair of the surface unless it stays far apart.

@@ -21,9 +21,11 @@ pub(super) struct Facing {
     views: Vec<(Vec3, f32)>,
     /// Of each triangle: it and all triangles up to two vertices away face one way.
     is_smooth: Vec<bool>,
-    /// Scratch: vertices, and triangles.
-    slots: Vec<u32>,
-    again: Vec<u32>,
+    /// Scratch: vertices.
+    slots: Marks,
+    /// Scratch: triangles.
+    again: Marks,
+    patch: Marks,
 }
 
 /// The directions in which a triangle faces during a motion.
@@ -39,14 +41,58 @@ struct Cone {
     need: f32,
 }
 
+/// A set of indices that is emptied at once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marks {
+    /// Of each index: the round in which it was last put in.
+    round_of: Vec<u32>,
+    round: u32,
+    items: Vec<u32>,
+}
+
+impl Marks {
+    fn new(count: usize) -> Self {
+        Self {
+            round_of: vec![0; count],
+            ..Self::default()
+        }
+    }
+
+    fn clear(&mut self) {
+        self.items.clear();
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.round_of.fill(0);
+            self.round = 1;
+        }
+    }
+
+    /// Holds each of some indices once.
+    fn collect(&mut self, indices: impl Iterator<Item = u32>) {
+        self.clear();
+        for index in indices {
+            if !self.contains(index) {
+                self.round_of[index as usize] = self.round;
+                self.items.push(index);
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, index: u32) -> bool {
+        self.round_of[index as usize] == self.round
+    }
+}
+
 impl Facing {
     pub(super) fn new(surface: &Surface) -> Self {
         Self {
             cones: vec![Cone::default(); surface.triangles.len()],
             views: vec![(Vec3::zeros(), -1.0); surface.rest.len()],
             is_smooth: vec![false; surface.triangles.len()],
-            slots: Vec::new(),
-            again: Vec::new(),
+            slots: Marks::new(surface.rest.len()),
+            again: Marks::new(surface.triangles.len()),
+            patch: Marks::new(surface.triangles.len()),
         }
     }
 
@@ -76,23 +122,20 @@ impl Facing {
         for triangle in triangles.clone() {
             self.cones[triangle] = Cone::new(lines, surface.triangles[triangle], span, slack);
         }
-        let mut slots = std::mem::take(&mut self.slots);
-        let corners = triangles.clone().flat_map(|t| surface.triangles[t]);
-        collect(corners, &mut slots);
-        for vertex in &slots {
+        let (mut slots, mut again) = (
+            std::mem::take(&mut self.slots),
+            std::mem::take(&mut self.again),
+        );
+        slots.collect(triangles.clone().flat_map(|t| surface.triangles[t]));
+        for vertex in &slots.items {
             self.view(surface, *vertex as usize);
         }
         // Whatever reaches one of those vertices has a corner among those that are reached from there.
-        collect(
-            triangles.flat_map(|t| surface.reached_from(t)).copied(),
-            &mut slots,
-        );
-        let mut again = std::mem::take(&mut self.again);
-        collect(
-            slots.iter().flat_map(|v| surface.around(*v)).copied(),
-            &mut again,
-        );
-        for triangle in &again {
+        let reached = triangles.flat_map(|t| surface.reached_from(t)).copied();
+        slots.collect(reached);
+        let around = slots.items.iter().flat_map(|v| surface.around(*v));
+        again.collect(around.copied());
+        for triangle in &again.items {
             self.smooth(surface, *triangle as usize);
         }
         (self.slots, self.again) = (slots, again);
@@ -136,6 +179,18 @@ impl Facing {
         }
     }
 
+    /// The triangles in one patch with a triangle, itself among them; of others, only those that know themselves to be.
+    pub(super) fn patch(&mut self, surface: &Surface, triangle: u32) -> &Marks {
+        let is_smooth = self.is_smooth[triangle as usize];
+        let reached = surface.reached_from(triangle as usize).iter();
+        let around = reached
+            .filter(|_| is_smooth)
+            .flat_map(|v| surface.around(*v));
+        self.patch
+            .collect(around.copied().chain(std::iter::once(triangle)));
+        &self.patch
+    }
+
     /// True if the plane of one of two triangles keeps them more than `margin` apart on their lines.
     #[inline]
     pub(super) fn are_apart(
@@ -154,14 +209,6 @@ impl Facing {
             above.min(above_after).max(below.min(below_after)) > margin
         })
     }
-}
-
-/// Each of some indices once, in order.
-fn collect(indices: impl Iterator<Item = u32>, out: &mut Vec<u32>) {
-    out.clear();
-    out.extend(indices);
-    out.sort_unstable();
-    out.dedup();
 }
 
 /// How far triangle `a` lies above `b` along an axis, and how far below.

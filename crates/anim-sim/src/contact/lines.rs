@@ -65,12 +65,20 @@ impl Contact {
         if self.strays.len() * FEW > self.points.len() {
             return f32::INFINITY;
         }
+        self.strayed += self.strays.len();
         let change = self.common - self.common_before;
+        let age = self.step - self.remaining;
         for slot in &self.strays {
             let slot = *slot as usize;
-            // At both ends of the substep they lead to where it is.
             let (from, to) = (vector(self.start[slot]), vector(self.points[slot]));
-            let velocity = (to - from - change) / h;
+            let mut velocity = (to - from - change) / h;
+            // Constraints make particles shake: what they have done for longer says more, if it leads here just as well.
+            let mean = (to - self.common - vector(self.step_start[slot])) / age;
+            let difference = (mean - velocity).norm() * h;
+            if difference < 0.5 * self.slack {
+                velocity = mean;
+                self.deviated = self.deviated.max(difference);
+            }
             let start = to - self.common - velocity * self.line_time;
             self.lines.velocity[slot] = [velocity.x, velocity.y, velocity.z, 0.0];
             self.lines.start[slot] = [start.x, start.y, start.z, 0.0];

@@ -86,6 +86,8 @@ pub(crate) struct Contact {
     deviations: Vec<[f32; 4]>,
     /// What has left its line, by slot, in order.
     strays: Vec<u32>,
+    /// How many lines have been drawn anew since all were.
+    strayed: usize,
     /// By slot, solids included: pairs with it are to be listed.
     is_stray: Vec<bool>,
     /// Triangles of strays, in order.
@@ -176,6 +178,7 @@ impl Contact {
             common_before: Vec3::zeros(),
             deviations: Vec::new(),
             strays: Vec::new(),
+            strayed: 0,
             is_stray: Vec::new(),
             moved: Vec::new(),
             near: Vec::new(),
@@ -354,7 +357,11 @@ impl Contact {
     ///
     /// * `round`: of cutting; 0 before.
     fn near_count(&mut self, h: f32, round: u32) -> usize {
-        if self.line_time > self.horizon {
+        let has_strayed = round == 0 && self.strayed > self.points.len();
+        if has_strayed {
+            self.slack = (1.5 * self.slack).min(self.most_slack());
+        }
+        if has_strayed || self.line_time > self.horizon {
             self.aim_on(h);
         }
         let mut deviation = self.deviation();
