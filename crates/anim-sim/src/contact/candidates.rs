@@ -14,19 +14,23 @@ const MAX_CANDIDATES: usize = 256;
 const ROUNDING: f32 = 4e-6;
 
 impl Contact {
-    /// Lists the pairs for lines from the beginning of the substep that last `time` seconds.
+    /// Lists the pairs for lines from the beginning of the substep that last `time` seconds, or less where that is far.
     ///
     /// Where there are too many, as when motion has lost all bounds, nothing but what is near already is listed for lines of
     /// no length, and [`keep`](super::keep) stops everything else.
-    pub(super) fn draw_lines(&mut self, time: f32) {
+    ///
+    /// * `least`: what they must last, s.
+    pub(super) fn draw_lines(&mut self, time: f32, least: f32) {
         self.lines.start.clone_from(&self.start);
         self.line_time = 0.0;
         self.strayed = 0;
         self.deviated = 0.0;
         self.common = Vec3::zeros();
         self.common_before = Vec3::zeros();
+        self.drift = self.lines.drift();
         // A little more than it takes, for the sums of the substeps.
-        self.horizon = 1.001 * time;
+        let most = self.most_time(self.lines.fastest(self.drift));
+        self.horizon = 1.001 * time.min(most.max(least));
         self.keeper.is_overrun = !self.list_all();
         if self.keeper.is_overrun {
             self.lines.velocity.iter_mut().for_each(|v| *v = [0.0; 4]);

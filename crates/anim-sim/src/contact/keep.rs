@@ -1,7 +1,8 @@
 //! Cuts the motion of a substep so that nothing passes through the surface.
 //!
 //! Each pair is first asked for a certificate: an axis that keeps it apart at both ends of the substep. A pair without one
-//! is cut to its time of impact; its vertices' neighbours are then looked at again, until all is certain. Against a pinned
+//! is first stopped along that axis alone, so that what presses on each other still slides; where that finds no end, it is
+//! cut to its time of impact. Its vertices' neighbours are then looked at again, until all is certain. Against a pinned
 //! surface that moves, motion is cut relative to it, so that it carries along what it meets, and what is between passes
 //! the shift on. Where that finds no end, what is involved goes back to where the substep began, which is always safe among
 //! free particles; what a pinned surface closes on then is pinched and recovers later.
@@ -10,10 +11,12 @@ use anim_math::Vec3;
 
 use super::{Contact, combine, corners, vector};
 
-/// Rounds in which motion is cut to its time of impact.
-const SCALING_ROUNDS: u32 = 6;
-/// Rounds after those in which what meets moves together.
-const CARRYING_ROUNDS: u32 = 12;
+/// Rounds in which motion is stopped across what it meets.
+const SLIDING_ROUNDS: u32 = 10;
+/// The last round in which motion is cut to its time of impact.
+const SCALING_ROUNDS: u32 = SLIDING_ROUNDS + 6;
+/// The last round in which what meets moves together.
+const CARRYING_ROUNDS: u32 = SCALING_ROUNDS + 12;
 /// Rounds before everything is stopped.
 const MAX_ROUNDS: u32 = 96;
 
@@ -112,9 +115,58 @@ impl Contact {
             let Some(time) = features.time_of_impact(&start, &points, least) else {
                 continue;
             };
-            is_cut |= self.cut(index, time, &weights, round);
+            is_cut |= (round <= SLIDING_ROUNDS && self.slide(index, least, round))
+                || self.cut(index, time, &weights, round);
         }
         is_cut
+    }
+
+    /// Stops a pair's motion along its axis, a little beyond the least distance; false if it cannot be.
+    ///
+    /// Both sides keep what is theirs of the way between them, so that an axis is left that separates them at both ends.
+    fn slide(&mut self, index: usize, least: f32, round: u32) -> bool {
+        let pair = self.pairs[index];
+        let split = pair.features.split();
+        let height = |v: u32, contact: &Self| {
+            let slot = v as usize;
+            (vector(contact.points[slot]) - vector(contact.start[pair.vertices[0] as usize]))
+                .dot(&pair.axis)
+        };
+        // The vertex of each side that is nearest to the other, and whether that can be moved.
+        let (mut above, mut below) = ((f32::INFINITY, 0.0), (f32::NEG_INFINITY, 0.0));
+        for (place, v) in pair.vertices.iter().enumerate() {
+            let (height, mobility) = (height(*v, self), self.points[*v as usize][3]);
+            if place < split && height < above.0 {
+                above = (height, mobility);
+            } else if place >= split && height > below.0 {
+                below = (height, mobility);
+            }
+        }
+        let total = above.1 + below.1;
+        let missing = 1.05 * least + 1e-6 - (above.0 - below.0);
+        if !(total > 0.0 && missing > 0.0) {
+            return false;
+        }
+        let lowest = above.0 + missing * (above.1 / total);
+        let highest = below.0 - missing * (below.1 / total);
+        for (place, v) in pair.vertices.into_iter().enumerate() {
+            let slot = v as usize;
+            let height = height(v, self);
+            let shift = if place < split {
+                (lowest - height).max(0.0)
+            } else {
+                (highest - height).min(0.0)
+            };
+            if shift == 0.0 || self.points[slot][3] == 0.0 {
+                continue;
+            }
+            for (coordinate, axis) in self.points[slot].iter_mut().zip(pair.axis.iter()) {
+                *coordinate += axis * shift;
+            }
+            self.keeper.round[slot] = round;
+            self.cut[slot] = true;
+        }
+        true
     }
 
     /// Cuts a pair's motion to `time`; false if it cannot be.
@@ -122,7 +174,7 @@ impl Contact {
         let pair = self.pairs[index];
         let is_free = |v: u32, points: &[[f32; 4]]| points[v as usize][3] > 0.0;
         let is_held = pair.vertices.iter().any(|v| !is_free(*v, &self.points));
-        if round > SCALING_ROUNDS + CARRYING_ROUNDS {
+        if round > CARRYING_ROUNDS {
             return self.stop(index, is_held, weights, round);
         }
         let frame = self.frame(index, is_held, weights);

@@ -9,6 +9,10 @@ use anim_math::lanes::{Simd, SimdBase, dispatch, f32x4};
 
 use super::{Contact, rate, vector};
 
+/// Lines lead no farther than this many edges of the surface from what all do in common: a longer way has others near it
+/// that it will never meet.
+const FAR: f32 = 2.0;
+
 /// Lines are drawn anew for all particles when more than one in this many has left its own.
 const FEW: usize = 2;
 
@@ -27,6 +31,21 @@ impl Lines {
     pub(super) fn at(&self, slot: u32, time: f32) -> Vec3 {
         let slot = slot as usize;
         vector(self.start[slot]) + vector(self.velocity[slot]) * time
+    }
+
+    /// The mean of their velocities, m/s.
+    pub(super) fn drift(&self) -> Vec3 {
+        let sum = self.velocity.iter().map(|v| vector(*v)).sum::<Vec3>();
+        sum / self.velocity.len().max(1) as f32
+    }
+
+    /// The greatest speed as seen by what drifts along, m/s.
+    pub(super) fn fastest(&self, drift: Vec3) -> f32 {
+        let squares = self.velocity.iter();
+        squares
+            .map(|v| (vector(*v) - drift).norm_squared())
+            .fold(0.0, f32::max)
+            .sqrt()
     }
 
     /// Where four lines lead at both ends of a span of time.
@@ -52,6 +71,11 @@ impl Contact {
         deviation
     }
 
+    /// For how long lines of a speed serve, s.
+    pub(super) fn most_time(&self, speed: f32) -> f32 {
+        FAR * self.surface.edge_length / speed
+    }
+
     /// Draws lines anew for the particles that have left theirs, if they are few; answers the deviation that is left.
     pub(super) fn follow_strays(&mut self, h: f32) -> f32 {
         let mut farthest = self.find_strays();
@@ -68,6 +92,7 @@ impl Contact {
         self.strayed += self.strays.len();
         let change = self.common - self.common_before;
         let age = self.step - self.remaining;
+        let mut fastest = 0.0f32;
         for slot in &self.strays {
             let slot = *slot as usize;
             let (from, to) = (vector(self.start[slot]), vector(self.points[slot]));
@@ -79,11 +104,12 @@ impl Contact {
                 velocity = mean;
                 self.deviated = self.deviated.max(difference);
             }
+            fastest = fastest.max((velocity - self.drift).norm());
             let start = to - self.common - velocity * self.line_time;
             self.lines.velocity[slot] = [velocity.x, velocity.y, velocity.z, 0.0];
             self.lines.start[slot] = [start.x, start.y, start.z, 0.0];
         }
-        if self.list_strays(h) {
+        if self.horizon <= 2.0 * self.most_time(fastest) && self.list_strays(h) {
             farthest
         } else {
             f32::INFINITY
@@ -129,7 +155,7 @@ impl Contact {
                 *velocity = self.mean_velocity[slot];
             }
         }
-        self.draw_lines(h + self.remaining);
+        self.draw_lines(h + self.remaining, h);
         self.line_time = h;
         self.keeper.draws += 1;
     }
@@ -154,7 +180,7 @@ impl Contact {
             }
             self.slack = self.slack.max(1.01 * Vec3::from(reach).norm());
         }
-        self.draw_lines(h);
+        self.draw_lines(h, h);
         self.line_time = h;
         self.keeper.draws += 1;
     }

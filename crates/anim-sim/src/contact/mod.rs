@@ -62,6 +62,8 @@ pub(crate) struct Contact {
     points: Vec<[f32; 4]>,
     /// Where everything is expected to go.
     lines: Lines,
+    /// What the lines have in common, m/s.
+    drift: Vec3,
     /// How long the lines serve, s.
     horizon: f32,
     /// Where everything was at the beginning of the step.
@@ -166,6 +168,7 @@ impl Contact {
             start: Vec::new(),
             points: Vec::new(),
             lines: Lines::default(),
+            drift: Vec3::zeros(),
             horizon: 0.0,
             step_start: Vec::new(),
             mean_velocity: Vec::new(),
@@ -193,6 +196,11 @@ impl Contact {
             pinched: vec![false; count],
             keeper: keep::Scratch::new(count),
         })
+    }
+
+    /// Mean length of the surface's edges at rest, m.
+    pub(crate) fn edge_length(&self) -> f32 {
+        self.surface.edge_length
     }
 
     /// Begins a step of length `dt`, with particles and colliders where they are at its beginning.
@@ -246,7 +254,7 @@ impl Contact {
         self.points.clone_from(&self.start);
         self.step_start.clone_from(&self.start);
         self.slack = (self.slack * 0.9).max(self.least_slack());
-        self.draw_lines(dt);
+        self.draw_lines(dt, 0.0);
     }
 
     /// Begins a substep's contact: takes in where the particles are after all other constraints, and pushes apart.

@@ -51,6 +51,7 @@ pub(crate) mod elements;
 pub(crate) mod flex;
 pub(crate) mod hinge;
 pub(crate) mod membrane;
+mod pace;
 pub(crate) mod real;
 mod substep;
 pub(crate) mod sweep;
@@ -182,11 +183,7 @@ impl Solver for Xpbd {
         if !(dt > 0.0 && dt.is_finite()) {
             return Outcome::default();
         }
-        let substeps = self.substeps * caution(model, state);
         self.load(model, drive, dt, state);
-        let h = dt / substeps as f32;
-        self.feel_air(model, h);
-        self.rotations.fill(None);
         self.colliders.clear();
         let (origin, friction) = (self.origin, model.spec.friction);
         let previous = |i| drive.previous_colliders.get(i);
@@ -197,10 +194,23 @@ impl Solver for Xpbd {
                 .enumerate()
                 .map(|(i, collider)| MovingCollider::new(previous(i), collider, origin, friction)),
         );
+        let mut substeps = self.substeps;
         if let Some(contact) = &mut self.contact {
             let (positions, velocities) = (&self.positions, &self.velocities);
+            substeps = pace::substeps_for_speed(
+                substeps,
+                contact.edge_length(),
+                positions,
+                velocities,
+                &self.colliders,
+                dt,
+            );
             contact.begin(&state.positions, positions, velocities, &self.colliders, dt);
         }
+        substeps *= pace::caution(model, state);
+        let h = dt / substeps as f32;
+        self.feel_air(model, h);
+        self.rotations.fill(None);
         let mut slowed = 0;
         for index in 0..=substeps {
             if index > 0 {
@@ -276,22 +286,6 @@ fn is_damped(model: &Model) -> bool {
 
 fn has_air(model: &Model) -> bool {
     model.spec.drag > 0.0 || model.spec.lift > 0.0
-}
-
-/// By what the substeps are multiplied so that a solid that was squeezed flat recovers: a function of the state alone.
-fn caution(model: &Model, state: &State) -> u32 {
-    let volume = |positions: &[Vec3], vertices: [u32; 4]| {
-        let [a, b, c, d] = vertices.map(|v| positions[v as usize]);
-        (b - a).dot(&(c - a).cross(&(d - a)))
-    };
-    let ratios = model.spec.tets.iter().map(|tet| {
-        volume(&state.positions, tet.vertices) / volume(&model.spec.positions, tet.vertices)
-    });
-    match ratios.fold(1.0, f32::min) {
-        least if least >= 0.1 => 1,
-        least if least > 0.0 => 2,
-        _ => 4,
-    }
 }
 
 /// How far the worst rigid link is from its length, m.

@@ -141,7 +141,8 @@ fn still(_: u32) -> Vec<(u32, Vec3)> {
     Vec::new()
 }
 
-/// A ball flies through where a hanging sheet is at 100 m/s, stops a metre behind it and comes back, again and again.
+/// A ball flies into a hanging sheet at 100 m/s, stops a little behind where it hung, and is gone after a second, again and
+/// again.
 pub(crate) fn shot(n: u32, radius: f32) -> Result<Scene, SimError> {
     let sheet = Sheet {
         n,
@@ -154,17 +155,15 @@ pub(crate) fn shot(n: u32, radius: f32) -> Result<Scene, SimError> {
         model: cloth::build(&cloth(&[sheet], (0..n).collect()))?,
         substeps: 20,
         world: Box::new(move |frame| {
-            let place = |frame: u32| {
-                let phase = (frame % 120) as f32;
-                // 100 m/s is 5/3 m a frame.
-                let z = if phase < 60.0 {
-                    (-8.0 + phase * (5.0 / 3.0)).min(0.6)
-                } else {
-                    (0.6 - (phase - 60.0) * 0.2).max(-8.0)
-                };
-                Vec3::new(0.03, 0.0, z)
+            let phase = frame % 120;
+            // 100 m/s is 5/3 m a frame.
+            let z = (-8.0 + phase as f32 * (5.0 / 3.0)).min(0.3);
+            let colliders = if phase < 60 {
+                vec![ball(Vec3::new(0.03, 0.0, z), radius)]
+            } else {
+                Vec::new()
             };
-            (still(frame), vec![ball(place(frame), radius)])
+            (still(frame), colliders)
         }),
     })
 }
