@@ -22,7 +22,8 @@ use anim_sim::cloth::{self, Bending};
 use anim_sim::element::Material;
 use anim_sim::hair::{Hair, HairDrive, HairSolver, HairSpec, HairState, HairVolume};
 use anim_sim::{
-    Drive, Implicit, ImplicitOptions, Model, Solver, State, TimeScheme, Vbd, VbdOptions, Xpbd,
+    Drive, Implicit, ImplicitOptions, Model, SelfContact, Solver, State, TimeScheme, Vbd,
+    VbdOptions, Xpbd,
 };
 
 /// The system's allocator, counted.
@@ -72,21 +73,51 @@ fn ball(center: Vec3) -> Collider {
     Collider::new(Shape::Sphere { radius: 0.2 }, place)
 }
 
-/// Steps a body over a ball that moves.
+/// Steps a body once, over a ball that moves.
+fn step(model: &Model, solver: &mut dyn Solver, state: &mut State, frame: u16) {
+    let at = |frame: u16| [ball(Vec3::new(0.5, -0.3 + 0.002 * f32::from(frame), 0.5))];
+    let (previous, now) = (at(frame), at(frame + 1));
+    let drive = Drive {
+        colliders: &now,
+        previous_colliders: &previous,
+        ..Drive::default()
+    };
+    solver.step(model, &drive, 1.0 / 60.0, state);
+}
+
 fn check(what: &str, model: &Model, solver: &mut dyn Solver) {
     let mut state = State::new(model);
-    let at = |frame: u16| [ball(Vec3::new(0.5, -0.3 + 0.002 * f32::from(frame), 0.5))];
-    let count = allocations(|frame| {
-        let (previous, now) = (at(frame), at(frame + 1));
-        let drive = Drive {
-            colliders: &now,
-            previous_colliders: &previous,
-            ..Drive::default()
-        };
-        solver.step(model, &drive, 1.0 / 60.0, &mut state);
-    });
+    let count = allocations(|frame| step(model, solver, &mut state, frame));
     assert!(state.is_finite(), "{what}");
     assert_eq!(count, 0, "{what}");
+}
+
+#[test]
+fn contact_allocates_nothing_once_its_lists_have_grown() {
+    let mut spec = common::sheet(12, false);
+    spec.self_contact = Some(SelfContact::default());
+    let sheet = spec.positions.clone();
+    let count = sheet.len() as u32;
+    // A second sheet that falls on the first, which lies on the ball.
+    spec.positions
+        .extend(sheet.iter().map(|p| p + Vec3::new(0.01, 0.02, 0.013)));
+    let first = spec.triangles.clone();
+    spec.triangles
+        .extend(first.iter().map(|t| t.map(|v| v + count)));
+    let model = cloth::build(&spec).unwrap();
+    let mut solver = Xpbd::new(&model, 10);
+    // The same fall again and again: its lists are as long as they ever will be. Putting it back up there is a jump, for
+    // which the tree is built anew.
+    let counts = [(); 3].map(|()| {
+        let mut state = State::new(&model);
+        step(&model, &mut solver, &mut state, 0);
+        let before = CALLS.with(Cell::get);
+        (1..50).for_each(|frame| step(&model, &mut solver, &mut state, frame));
+        let after = CALLS.with(Cell::get);
+        assert!(state.is_finite());
+        after - before
+    });
+    assert_eq!(counts[2], 0, "{counts:?}");
 }
 
 #[test]

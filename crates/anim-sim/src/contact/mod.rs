@@ -402,24 +402,22 @@ impl Contact {
         self.lines.velocity.resize(self.start.len(), [0.0; 4]);
         self.surface.place(&self.lines, [0.0; 2]);
         self.surface.refit(0.0);
-        let positions = self.surface.placed().to_vec();
         let limit = self.surface.pair_limit();
-        let pairs = self.surface.pairs(limit).unwrap_or_default();
-        let mut met = Vec::new();
-        for pair in pairs {
+        let mut met = self.surface.pairs(limit).unwrap_or_default();
+        let positions = self.surface.placed();
+        met.retain(|pair| {
             let triangles = pair.map(|t| self.surface.triangles[t as usize]);
             let is_held = triangles
                 .iter()
                 .flatten()
                 .all(|v| self.start[*v as usize][3] == 0.0);
-            if !is_held && intersect::mesh_triangles(&positions, triangles) {
-                met.push(pair);
-            }
-        }
+            !is_held && intersect::mesh_triangles(positions, triangles)
+        });
         if !met.is_empty() {
             self.surface.mark_around(&met, &mut self.tangled);
-            untangle::collect(&self.surface, &positions, &met, &mut self.crossings);
+            untangle::collect(&self.surface, positions, &met, &mut self.crossings);
         }
+        self.surface.recycle(met);
     }
 }
 

@@ -4,8 +4,8 @@
 //! and 30 above. Use it for anything that must look right at a fixed price; stiff solids want an implicit method.
 //!
 //! It honours links, seams, tethers, hinges, flexes, areas, membranes and their limits, tetrahedra, volumes and clusters.
-//! Every law of a solid is taken for the stable Neo-Hookean one, with small strains of the right stiffness; nothing
-//! yields. Fibres and self-contact are other solvers' business and change nothing here.
+//! It keeps surfaces off themselves where the model asks for it. Every law of a solid is taken for the stable Neo-Hookean
+//! one, with small strains of the right stiffness; nothing yields. Fibres are other solvers' business and change nothing here.
 //!
 //! One substep of length h, for each block of particles:
 //!
@@ -79,7 +79,8 @@ const MAX_COORDINATE: f32 = 1e9;
 
 /// The XPBD solver; owns the scratch of one body.
 ///
-/// After the first step, stepping allocates nothing, unless there are more colliders than ever before.
+/// After the first step, stepping allocates nothing, unless there are more colliders or more of the surface is near itself
+/// than ever before, or the surface has changed so much that its tree of boxes is built anew.
 #[derive(Clone, Debug)]
 pub struct Xpbd {
     substeps: u32,

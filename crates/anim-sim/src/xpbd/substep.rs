@@ -10,9 +10,8 @@ use super::sweep::Sweep;
 use crate::collide::MovingCollider;
 use crate::model::SlotTether;
 
-/// Nothing goes faster, m/s: about the speed of sound, beyond anything that a body in air does, and far below what
-/// would overflow.
-const MAX_SPEED: f32 = 340.0;
+/// Nothing goes faster, m/s: beyond any bullet, and far below what would overflow.
+const MAX_SPEED: f32 = 2000.0;
 
 /// How much of the passage from one substep to the next is done at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
