@@ -6,7 +6,7 @@
 //! penetration that was there before gives no speed, so a body that starts inside does not explode out.
 
 use anim_geom::shape::Placed;
-use anim_geom::{Collider, Contact, Shape};
+use anim_geom::{Collider, Contact, Ridge, Shape};
 use anim_math::{Affine, Transform, Vec3, quat};
 
 /// Paths are followed at least this closely where the model has no thickness, metres.
@@ -94,16 +94,34 @@ impl MovingCollider {
         self.friction
     }
 
-    /// Where the core of a round collider is now, two points that may be the same, and how thick it is around them.
-    pub(crate) fn core(&self) -> Option<([Vec3; 2], f32)> {
-        core(&self.now.shape, &self.now.world_from_shape)
+    /// Where it is now.
+    pub(crate) fn now(&self) -> &Collider {
+        &self.now
     }
 
-    /// From where to where the two points of the core move in the step.
-    pub(crate) fn core_path(&self) -> Option<[[Vec3; 2]; 2]> {
-        let (from, _) = self.core()?;
-        let (to, _) = core(&self.now.shape, &self.end_affine).unwrap_or((from, 0.0));
-        Some([[from[0], to[0]], [from[1], to[1]]])
+    /// Where it is at the end of the step.
+    pub(crate) fn end(&self) -> &Affine {
+        &self.end_affine
+    }
+
+    /// What surfaces must not be pierced by: the axis of a ball or a capsule, the sharp edges and corners of a mesh.
+    pub(crate) fn cores(&self) -> impl Iterator<Item = Core> {
+        let (round, ridges) = match &self.now.shape {
+            Shape::Sphere { radius } => (Some((0.0, *radius)), [].as_slice()),
+            Shape::Capsule {
+                radius,
+                half_length,
+            } => (Some((half_length.max(0.0), *radius)), [].as_slice()),
+            Shape::Mesh(mesh) => (None, mesh.ridges()),
+            _ => (None, [].as_slice()),
+        };
+        let round = round.filter(|(reach, radius)| reach.is_finite() && *radius > 0.0);
+        let is_there = self.now.placed().is_some();
+        round
+            .map(Core::round)
+            .into_iter()
+            .chain(ridges.iter().map(Core::ridge))
+            .filter(move |_| is_there)
     }
 
     /// The collider made ready for many particles in this substep, or `None` if its frame is degenerate.
@@ -115,22 +133,32 @@ impl MovingCollider {
     }
 }
 
-/// The ends of the axis of a sphere or a capsule, and its radius.
-fn core(shape: &Shape, world_from_shape: &Affine) -> Option<([Vec3; 2], f32)> {
-    let axis = world_from_shape.linear.column(1).into_owned();
-    let (reach, radius) = match shape {
-        Shape::Sphere { radius } => (0.0, *radius),
-        Shape::Capsule {
+/// A segment that belongs to a collider, or a point: both ends are the same; in its space.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Core {
+    pub(crate) ends: [Vec3; 2],
+    /// How thick it is around them.
+    pub(crate) radius: f32,
+    /// Which ends no other core answers for.
+    pub(crate) owns: [bool; 2],
+}
+
+impl Core {
+    fn round((reach, radius): (f32, f32)) -> Self {
+        Self {
+            ends: [-reach, reach].map(|y| Vec3::y() * y),
             radius,
-            half_length,
-        } => (half_length.max(0.0), *radius),
-        _ => return None,
-    };
-    let ends = [-reach, reach].map(|y| world_from_shape.translation + axis * y);
-    let radius = radius * axis.norm();
-    let is_usable =
-        ends.iter().flatten().all(|c| c.is_finite()) && radius > 0.0 && radius.is_finite();
-    is_usable.then_some((ends, radius))
+            owns: [true, reach > 0.0],
+        }
+    }
+
+    fn ridge(ridge: &Ridge) -> Self {
+        Self {
+            ends: ridge.ends,
+            radius: 0.0,
+            owns: ridge.owns,
+        }
+    }
 }
 
 /// A collider at the end of a substep.

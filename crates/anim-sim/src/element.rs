@@ -206,7 +206,9 @@ impl Material {
 
 /// How the surface of a model keeps off itself.
 ///
-/// Everything in one model counts as one surface: garments on each other, and a body whose vertices are pinned.
+/// Everything in one model counts as one surface: garments on each other, and a body whose vertices are pinned. It also
+/// keeps whole triangles off colliders, which otherwise stop vertices alone: off balls, capsules, and the sharp edges and
+/// corners of closed meshes ([`MeshBvh::ridges`](anim_geom::MeshBvh::ridges)).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SelfContact {

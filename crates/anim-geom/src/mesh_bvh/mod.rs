@@ -15,6 +15,7 @@
 //! ```
 
 mod face;
+mod ridge;
 mod segment;
 pub(crate) mod tree;
 
@@ -24,6 +25,7 @@ use crate::closest::{self, Feature, TrianglePoint};
 use crate::topology::weld;
 use crate::{GeomError, Mesh};
 use face::{Face, faces};
+pub use ridge::Ridge;
 use tree::{Ray, Tree};
 
 /// The largest coordinate whose products stay finite in f32, metres.
@@ -36,6 +38,7 @@ pub struct MeshBvh {
     /// In the order of the tree.
     faces: Vec<Face>,
     closed: bool,
+    ridges: Vec<Ridge>,
 }
 
 /// The point of a mesh nearest to a query.
@@ -95,18 +98,29 @@ impl MeshBvh {
         if faces.is_empty() {
             return Err(GeomError::Empty("triangles with an area"));
         }
+        let ridges = if closed {
+            ridge::ridges(&faces, &triangles, positions.len())
+        } else {
+            Vec::new()
+        };
         let corners: Vec<[Vec3; 3]> = faces.iter().map(|face| face.corners).collect();
         let (tree, order) = Tree::new(&corners);
         Ok(Self {
             tree,
             faces: order.iter().map(|&face| faces[face]).collect(),
             closed,
+            ridges,
         })
     }
 
     /// True if the surface encloses a volume, so that a negative distance means inside.
     pub fn is_closed(&self) -> bool {
         self.closed
+    }
+
+    /// The edges and corners that turn outwards by more than 20°, if the surface is closed; none otherwise.
+    pub fn ridges(&self) -> &[Ridge] {
+        &self.ridges
     }
 
     /// Number of triangles that have an area.

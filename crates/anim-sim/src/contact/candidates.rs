@@ -5,7 +5,7 @@ use anim_math::Vec3;
 use anim_math::lanes::dispatch;
 
 use super::extents::Candidate;
-use super::{Contact, LAST_SHARE, Pair, combine};
+use super::{Contact, LAST_SHARE, Pair, Solid, combine, corners};
 
 /// Pairs of features in a list, for each triangle.
 const MAX_CANDIDATES: usize = 256;
@@ -230,18 +230,17 @@ impl Contact {
         self.pairs.push(pair);
     }
 
-    /// The pairs of round colliders with the triangles that they may meet, of those asked for.
+    /// The pairs of solids with the triangles that they may meet, of those asked for.
     fn list_solids(&mut self, span: [f32; 2], is_asked: impl Fn(u32) -> bool) {
         let count = self.vertex_count();
         let mut near = std::mem::take(&mut self.near);
         for index in 0..self.solids.len() {
             let solid = self.solids[index];
-            let reach = solid.radius + 0.5 * self.collider_thickness;
             let ends = [count + 2 * index, count + 2 * index + 1].map(|e| e as u32);
             // Boxes of triangles count from when lines were drawn for all.
             let [starts, stops] =
                 [0.0, self.horizon].map(|time| ends.map(|e| self.lines.at(e, time)));
-            let grow = reach + 2.0 * self.slack;
+            let grow = self.solid_reach(&solid) + 2.0 * self.slack;
             let bounds =
                 |[a, b]: [Vec3; 2]| [a.inf(&b).add_scalar(-grow), a.sup(&b).add_scalar(grow)];
             near.clear();
@@ -249,23 +248,33 @@ impl Contact {
                 .bvh
                 .near(bounds(starts), bounds(stops), &mut near);
             let [from, to] = ends;
+            let is_point = solid.core.ends[0] == solid.core.ends[1];
             for triangle in near.iter().filter(|t| is_asked(**t)) {
                 let corners = self.surface.triangles[*triangle as usize];
                 let [a, b, c] = corners;
-                self.consider_solid(Features::PointTriangle, [from, a, b, c], solid, span);
-                if solid.is_point {
+                for (end, slot) in ends.into_iter().enumerate() {
+                    if solid.core.owns[end] {
+                        self.consider_solid(Features::PointTriangle, [slot, a, b, c], &solid, span);
+                    }
+                }
+                if is_point {
                     continue;
                 }
-                self.consider_solid(Features::PointTriangle, [to, a, b, c], solid, span);
                 for side in 0..3 {
                     if self.surface.owned[*triangle as usize] >> (3 + side) & 1 == 1 {
-                        let [p, q] = [corners[side], corners[(side + 1) % 3]];
-                        self.consider_solid(Features::EdgeEdge, [from, to, p, q], solid, span);
+                        let vertices = [from, to, corners[side], corners[(side + 1) % 3]];
+                        self.consider_solid(Features::EdgeEdge, vertices, &solid, span);
                     }
                 }
             }
         }
         self.near = near;
+    }
+
+    /// The distance to keep from a solid's axis: half of what vertices keep, so that these feel the collider itself.
+    fn solid_reach(&self, solid: &Solid) -> f32 {
+        let gap = (0.5 * self.collider_thickness).max(LAST_SHARE * self.thickness);
+        solid.radius + gap
     }
 
     /// True if a pair needs no looking at: nothing in it can move, or nothing has left its line.
@@ -278,22 +287,39 @@ impl Contact {
         &mut self,
         features: Features,
         vertices: [u32; 4],
-        solid: super::Solid,
+        solid: &Solid,
         span: [f32; 2],
     ) {
         if self.is_settled(vertices) {
             return;
         }
+        let reach = self.solid_reach(solid);
         let pair = Pair {
             vertices,
             features,
             axis: Vec3::zeros(),
-            reach: solid.radius + 0.5 * self.collider_thickness,
+            reach,
             clearance: 0.0,
             friction: solid.friction,
-            least: solid.radius,
+            least: solid.radius.max(LAST_SHARE * reach),
         };
+        let before = self.pairs.len();
         self.append(pair, span);
+        if solid.radius == 0.0 && self.pairs.len() > before && self.is_pierced(&pair, solid) {
+            self.pairs.truncate(before);
+        }
+    }
+
+    /// True if the place of a surface that is nearest to an edge or a corner of a mesh is inside: it is to come out again.
+    fn is_pierced(&self, pair: &Pair, solid: &Solid) -> bool {
+        // Lines tell where things are to within the slack alone.
+        let points = corners(&self.start, pair.vertices);
+        let weights = pair.features.weights(&points);
+        let split = pair.features.split();
+        let place: Vec3 = (split..4).map(|i| points[i] * -weights[i]).sum();
+        let reach = 1.01 * combine(&points, &weights).norm() + ROUNDING;
+        let contact = self.colliders[solid.collider as usize].contact_within(place, reach);
+        contact.is_some_and(|contact| contact.distance < 0.0)
     }
 }
 

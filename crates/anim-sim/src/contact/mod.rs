@@ -15,8 +15,9 @@
 //!
 //! Everything runs in one thread in the order of the list, so results do not depend on the number of threads.
 //!
-//! Round colliders take part as points and edges of their own thickness: so a ball smaller than a triangle does not slip
-//! between the vertices.
+//! Colliders take part as points and edges, [`Solid`]s: round ones as their axes, of their own thickness, so that a ball
+//! smaller than a triangle does not slip between the vertices; closed meshes as their sharp edges and corners, so that none
+//! pierces a triangle whose vertices are all outside.
 
 mod candidates;
 mod extents;
@@ -28,11 +29,11 @@ mod surface;
 mod untangle;
 
 use anim_geom::ccd::Features;
-use anim_geom::intersect;
-use anim_math::Vec3;
+use anim_geom::{Collider, intersect};
 use anim_math::lanes::Level;
+use anim_math::{Affine, Vec3};
 
-use crate::collide::MovingCollider;
+use crate::collide::{Core, MovingCollider};
 use crate::model::Model;
 use extents::{Candidate, Extents};
 use facing::Facing;
@@ -56,7 +57,7 @@ pub(crate) struct Contact {
     guarantee: bool,
     /// Distance that the vertices keep from colliders.
     collider_thickness: f32,
-    /// P by slot, then two for each round collider: x, y, z, inverse mass, at the beginning of the substep.
+    /// P by slot, then two for each solid: x, y, z, inverse mass, at the beginning of the substep.
     start: Vec<[f32; 4]>,
     /// The same at its end, so far.
     points: Vec<[f32; 4]>,
@@ -99,6 +100,8 @@ pub(crate) struct Contact {
     /// By how near they come on the lines, nearest first.
     pairs: Vec<Pair>,
     solids: Vec<Solid>,
+    /// Where they are at the beginning of the substep.
+    colliders: Vec<Collider>,
     /// Positions, world space, as the last step left them.
     left: Vec<Vec3>,
     /// Something was pushed apart in this step.
@@ -131,12 +134,15 @@ struct Pair {
     least: f32,
 }
 
-/// A round collider: two points and what surrounds them.
+/// What of a collider must not pierce the surface: two points, what is between them and what surrounds them.
 #[derive(Clone, Copy, Debug)]
 struct Solid {
+    /// In the space of its collider.
+    core: Core,
+    collider: u32,
+    /// World space, m.
     radius: f32,
     friction: f32,
-    is_point: bool,
 }
 
 /// What a substep is about.
@@ -187,6 +193,7 @@ impl Contact {
             near: Vec::new(),
             pairs: Vec::new(),
             solids: Vec::new(),
+            colliders: Vec::new(),
             left: Vec::new(),
             has_touched: false,
             is_suspect: true,
@@ -220,16 +227,20 @@ impl Contact {
         self.start.clear();
         self.start.extend_from_slice(positions);
         self.solids.clear();
-        for collider in colliders {
-            let Some((ends, radius)) = collider.core() else {
-                continue;
-            };
-            self.solids.push(Solid {
-                radius,
-                friction: collider.friction(),
-                is_point: ends[0] == ends[1],
-            });
-            self.start.extend(ends.map(|e| [e.x, e.y, e.z, 0.0]));
+        self.colliders.clear();
+        for (index, collider) in colliders.iter().enumerate() {
+            self.colliders.push(collider.now().clone());
+            let now = &collider.now().world_from_shape;
+            let scale = now.linear.column(1).norm();
+            for core in collider.cores() {
+                self.solids.push(Solid {
+                    core,
+                    collider: index as u32,
+                    radius: core.radius * scale,
+                    friction: collider.friction(),
+                });
+                self.start.extend(core.ends.map(|end| at_rest(now, end)));
+            }
         }
         if self.is_suspect || self.left != state {
             self.find_crossings();
@@ -244,17 +255,30 @@ impl Contact {
         let expected = rows.map(|((p, v), mean)| if p[3] == 0.0 { *v } else { *mean });
         self.lines.velocity.extend(expected);
         // Wherever the colliders go, the lines of their points lead there at an even speed.
-        for ends in colliders.iter().filter_map(MovingCollider::core_path) {
-            self.lines.velocity.extend(ends.map(|[from, to]| {
-                let velocity = (to - from) / dt;
-                [velocity.x, velocity.y, velocity.z, 0.0]
-            }));
+        let starts = &self.start[positions.len()..];
+        for (solid, starts) in self.solids.iter().zip(starts.as_chunks::<2>().0) {
+            let end = colliders[solid.collider as usize].end();
+            let paths = solid.core.ends.iter().zip(starts);
+            let velocities = paths.map(|(to, from)| rate(from, &at_rest(end, *to), dt));
+            self.lines.velocity.extend(velocities);
         }
         self.step = dt;
         self.points.clone_from(&self.start);
         self.step_start.clone_from(&self.start);
         self.slack = (self.slack * 0.9).max(self.least_slack());
         self.draw_lines(dt, 0.0);
+    }
+
+    /// From where to where the ends of each solid move in the step, and its radius, m; after [`begin`](Self::begin).
+    pub(crate) fn solid_paths(&self) -> impl Iterator<Item = ([[Vec3; 2]; 2], f32)> {
+        let count = self.vertex_count();
+        self.solids.iter().enumerate().map(move |(index, solid)| {
+            let path = [0, 1].map(|end| {
+                let slot = (count + 2 * index + end) as u32;
+                [0.0, self.step].map(|time| self.lines.at(slot, time))
+            });
+            (path, solid.radius)
+        })
     }
 
     /// Begins a substep's contact: takes in where the particles are after all other constraints, and pushes apart.
@@ -293,6 +317,9 @@ impl Contact {
         self.common_before = self.common;
         std::mem::swap(&mut self.start, &mut self.points);
         self.points.clone_from(&self.start);
+        for (before, collider) in self.colliders.iter_mut().zip(colliders) {
+            before.world_from_shape = collider.now().world_from_shape;
+        }
     }
 
     /// Ends a step; answers how many particles were cut and how many had no way out.
@@ -355,9 +382,9 @@ impl Contact {
                 *point = *start;
             }
         }
-        let cores = colliders.iter().filter_map(MovingCollider::core);
-        for (end, core) in solids.iter_mut().zip(cores.flat_map(|(ends, _)| ends)) {
-            *end = [core.x, core.y, core.z, 0.0];
+        for (solid, points) in self.solids.iter().zip(solids.as_chunks_mut::<2>().0) {
+            let now = &colliders[solid.collider as usize].now().world_from_shape;
+            *points = solid.core.ends.map(|end| at_rest(now, end));
         }
     }
 
@@ -424,6 +451,12 @@ impl Contact {
 /// The velocity that takes `time` seconds from one point to another.
 fn rate(from: &[f32; 4], to: &[f32; 4], time: f32) -> [f32; 4] {
     std::array::from_fn(|i| if i < 3 { (to[i] - from[i]) / time } else { 0.0 })
+}
+
+/// A point of a collider, which nothing moves but the collider.
+fn at_rest(world_from_shape: &Affine, point: Vec3) -> [f32; 4] {
+    let point = world_from_shape.transform_point(point);
+    [point.x, point.y, point.z, 0.0]
 }
 
 #[inline]

@@ -198,15 +198,15 @@ impl Solver for Xpbd {
         let mut substeps = self.substeps;
         if let Some(contact) = &mut self.contact {
             let (positions, velocities) = (&self.positions, &self.velocities);
+            contact.begin(&state.positions, positions, velocities, &self.colliders, dt);
             substeps = pace::substeps_for_speed(
                 substeps,
                 contact.edge_length(),
                 positions,
                 velocities,
-                &self.colliders,
+                contact.solid_paths(),
                 dt,
             );
-            contact.begin(&state.positions, positions, velocities, &self.colliders, dt);
         }
         substeps *= pace::caution(model, state);
         let h = dt / substeps as f32;

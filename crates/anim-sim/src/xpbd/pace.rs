@@ -2,7 +2,6 @@
 
 use anim_math::Vec3;
 
-use crate::collide::MovingCollider;
 use crate::model::{Model, State};
 
 /// A collider goes on by at most this share of an edge of the surface in a substep, so that what it meets gives way from
@@ -29,15 +28,15 @@ pub(super) fn caution(model: &Model, state: &State) -> u32 {
     }
 }
 
-/// The substeps in which particles and round colliders go slowly from cell to cell of a surface that nothing may pass.
+/// The substeps in which particles and solids go slowly from cell to cell of a surface that nothing may pass.
 ///
-/// * `edge`: of the surface, m. * `positions`: relative to what the colliders are relative to.
+/// * `edge`: of the surface, m. * `solids`: from where to where the two ends of each move in the step, and its radius, m.
 pub(super) fn substeps_for_speed(
     asked: u32,
     edge: f32,
     positions: &[[f32; 4]],
     velocities: &[[f32; 4]],
-    colliders: &[MovingCollider],
+    solids: impl Iterator<Item = ([[Vec3; 2]; 2], f32)>,
     dt: f32,
 ) -> u32 {
     let (mut low, mut high) = (Vec3::repeat(f32::INFINITY), Vec3::repeat(f32::NEG_INFINITY));
@@ -53,10 +52,7 @@ pub(super) fn substeps_for_speed(
         .map(|[u, v, w, _]| (Vec3::new(*u, *v, *w) - drift).norm_squared());
     let reach = speeds.fold(0.0, f32::max).sqrt() * dt;
     let mut needed = reach / (PARTICLE_SHARE * edge);
-    for collider in colliders {
-        let (Some(ends), Some((_, radius))) = (collider.core_path(), collider.core()) else {
-            continue;
-        };
+    for (ends, radius) in solids {
         // As seen by what drifts along.
         let ways = ends.map(|[from, to]| [from, to - drift * dt]);
         let points = ways.as_flattened().iter();
