@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::peer_runs;
-use crate::peers::work;
+use crate::peers::{COMPARED, work};
 use crate::workspace::{array, cargo, metadata, packages, root, run_reading, text};
 
 /// What to run and what to keep.
@@ -59,19 +59,26 @@ fn read_metric(line: &str, metrics: &mut Metrics) -> bool {
     true
 }
 
-/// Runs the bench targets of the chosen packages.
+/// Benches of other crates on which the figures of a crate rest: they run and are shown with its own.
+const BELOW: [(&str, &str); 1] = [("anim-sim", "collide")];
+
+/// Whether a bench runs, of which package it is and how it is called.
+fn is_chosen(chosen: &[&str], package: &str, bench: &str) -> bool {
+    let is_below = |(above, below): &(&str, &str)| *below == bench && chosen.contains(above);
+    chosen.contains(&package) || BELOW.iter().any(is_below)
+}
+
+/// Runs the bench targets of the chosen packages, and those below them.
 ///
 /// Always of the whole workspace: cargo would build the dependencies anew for one package with its own set of features.
 fn bench_command(metadata: &Value, chosen: &[&str]) -> Command {
     let mut command = cargo();
     command.args(["bench", "--workspace"]);
     for package in packages(metadata) {
-        if chosen.contains(&text(&package["name"])) {
-            let benches = array(&package["targets"])
-                .iter()
-                .filter(|target| is_bench(target));
-            for bench in benches {
-                command.args(["--bench", text(&bench["name"])]);
+        let of_package = array(&package["targets"]).iter().filter(|t| is_bench(t));
+        for bench in of_package.map(|target| text(&target["name"])) {
+            if is_chosen(chosen, text(&package["name"]), bench) {
+                command.args(["--bench", bench]);
             }
         }
     }
@@ -112,10 +119,10 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     let since = (!options.no_run).then_some(start);
     let criterion = target.join("criterion");
     let mut results = measured(&criterion, since);
+    // What lies below has run now, and what an earlier run left of it is not asked for.
     results.retain(|result| {
-        chosen
-            .iter()
-            .any(|name| result.id.split('/').next() == Some(name))
+        let package = result.id.split('/').next().unwrap_or_default();
+        chosen.contains(&package) || !options.no_run
     });
     let path = root().join("docs/baseline.json");
     let mut baseline = read_baseline(&path)?;
@@ -242,6 +249,7 @@ fn table(results: &[Measured], baseline: &BTreeMap<String, f64>, metrics: &Metri
         for peer in peers.iter().skip(1) {
             lines.push(row(&Default::default(), &theirs(peer)));
         }
+        lines.extend(beside(result, results));
         lines.extend(
             metrics
                 .get(&result.id)
@@ -255,6 +263,16 @@ fn table(results: &[Measured], baseline: &BTreeMap<String, f64>, metrics: &Metri
         );
     }
     lines
+}
+
+/// The bench as a multiple of others of ours.
+fn beside(result: &Measured, results: &[Measured]) -> impl Iterator<Item = String> {
+    let pairs = COMPARED.iter().filter(|(id, ..)| *id == result.id);
+    pairs.filter_map(|(_, with, what)| {
+        let other = results.iter().find(|other| other.id == *with)?;
+        let ratio = result.nanoseconds / other.nanoseconds;
+        Some(format!("  {ratio:.2}x {with}: {what}"))
+    })
 }
 
 fn row(head: &[String; 4], tail: &[String; 3]) -> String {
@@ -347,6 +365,32 @@ mod tests {
         assert!(lines[3].contains("ACL"));
         assert_eq!(lines[4], "  bytes 159345, max-error-mm 0.42");
         assert!(lines[5].contains("9.10 ns/element"));
+    }
+
+    #[test]
+    fn benches_below_run_with_the_crate_above_them() {
+        assert!(is_chosen(&["anim-sim"], "anim-sim", "fem"));
+        assert!(is_chosen(&["anim-sim"], "anim-geom", "collide"));
+        assert!(!is_chosen(&["anim-sim"], "anim-geom", "geom"));
+        assert!(!is_chosen(&["anim-skin"], "anim-geom", "collide"));
+    }
+
+    #[test]
+    fn benches_stand_beside_others_of_ours() {
+        let (id, with, what) = COMPARED[0];
+        let result = |id: &str, nanoseconds: f64| Measured {
+            id: id.to_owned(),
+            nanoseconds,
+            elements: None,
+            noisy: false,
+        };
+        let lines = table(
+            &[result(id, 300.0), result(with, 200.0)],
+            &BTreeMap::new(),
+            &Metrics::new(),
+        );
+        let expected = format!("  1.50x {with}: {what}");
+        assert!(lines.contains(&expected), "{lines:?}");
     }
 
     #[test]
