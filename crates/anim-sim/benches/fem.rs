@@ -104,8 +104,8 @@ fn implicit(criterion: &mut Criterion) {
         ("implicit/12800_tets", Box::new(newton(&bar, euler, 1))),
         ("implicit/12800_tets_bdf2", Box::new(newton(&bar, bdf2, 1))),
         (
-            "implicit/12800_tets_bdf2_3_substeps",
-            Box::new(newton(&bar, bdf2, 3)),
+            "implicit/12800_tets_bdf2_4_substeps",
+            Box::new(newton(&bar, bdf2, 4)),
         ),
         ("xpbd_tets_20/12800", Box::new(Xpbd::new(&bar, 20))),
         ("xpbd_tets_50/12800", Box::new(Xpbd::new(&bar, 50))),
