@@ -14,6 +14,7 @@ LARGEST = 100
 
 for sheet in sheets():
     if sheet.size > LARGEST:
+        print(f"note: {sheet.size} x {sheet.size} is left out, since a second of it takes two minutes", flush=True)
         continue
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene

@@ -14,6 +14,7 @@ mod book;
 mod ci;
 mod explore;
 mod floors;
+mod peer_arms;
 mod peer_runs;
 mod peer_sheets;
 mod peer_weights;

@@ -9,17 +9,26 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::bench::time;
-use crate::peer_runs::{folder, install, solve};
+use crate::peer_runs::{Script, folder, print_answers};
 
-/// Scripts and the packages that they need. The first one judges ours.
-const SCRIPTS: [(&str, &[&str]); 4] = [
-    ("sheet.py", &["numpy"]),
-    ("sheet_pbd.py", &["numpy", "pyPBD==2.2.2"]),
-    (
-        "sheet_newton.py",
-        &["numpy", "newton==1.8.0", "warp-lang==1.19.0"],
-    ),
-    ("sheet_bpy.py", &["numpy", "bpy==5.0.1"]),
+/// The first one judges ours.
+const SCRIPTS: [Script; 4] = [
+    Script {
+        file: "sheet.py",
+        packages: &["numpy"],
+    },
+    Script {
+        file: "sheet_pbd.py",
+        packages: &["numpy", "pyPBD==2.2.2"],
+    },
+    Script {
+        file: "sheet_newton.py",
+        packages: &["numpy", "newton==1.8.0", "warp-lang==1.19.0"],
+    },
+    Script {
+        file: "sheet_bpy.py",
+        packages: &["numpy", "bpy==5.0.1"],
+    },
 ];
 
 /// What the judge calls us.
@@ -32,35 +41,25 @@ struct Score {
     program: String,
     /// Nanoseconds of the processor a frame.
     time: f64,
-    /// Of the edges that hang, as parts of their length.
+    /// Of the edges that hang, as parts of their length: at the end, and the largest on the way.
     mean_stretch: f64,
     max_stretch: f64,
 }
 
 /// Where the bench leaves its problem.
-pub(crate) fn problem(target: &Path) -> PathBuf {
-    folder(target).join("sheet.json")
+pub(crate) fn problems(target: &Path) -> Vec<PathBuf> {
+    vec![folder(target).join("sheet.json")]
 }
 
 /// Runs every script if the bench left its problem, and prints how all did; false if it did not.
 pub(crate) fn run(target: &Path) -> bool {
-    let problem = problem(target);
-    if !problem.exists() {
-        return false;
+    let problems = problems(target);
+    let there = problems.iter().all(|problem| problem.exists());
+    if there {
+        let runs = SCRIPTS.iter().map(|script| (script, &problems[..]));
+        print_answers(target, runs, read_score, table);
     }
-    let problem = [problem];
-    let mut scores = Vec::new();
-    for (file, packages) in SCRIPTS {
-        let installed = install(target, packages);
-        match installed.and_then(|python| solve(&python, file, &problem)) {
-            Ok(printed) => scores.extend(printed.lines().filter_map(read_score)),
-            Err(why) => println!("skipped {file}: {why}"),
-        }
-    }
-    for line in table(&scores) {
-        println!("{line}");
-    }
-    true
+    there
 }
 
 /// Reads a line that a script prints; `None` if it is none of ours.

@@ -8,33 +8,39 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::bench::time;
-use crate::peer_runs::{folder, install, solve};
-
-/// A script, the packages that it needs and the problem that it solves.
-struct Script {
-    file: &'static str,
-    packages: &'static [&'static str],
-    problem: &'static str,
-}
+use crate::peer_runs::{Script, folder, print_answers};
 
 const PROBLEMS: [&str; 3] = ["heat", "bbw", "geodesic"];
 
-const SCRIPTS: [Script; 3] = [
-    Script {
-        file: "binding_bpy.py",
-        packages: &["numpy", "bpy==5.0.1"],
-        problem: "heat",
-    },
-    Script {
-        file: "binding_igl.py",
-        packages: &["numpy", "libigl==2.6.3"],
-        problem: "bbw",
-    },
-    Script {
-        file: "binding_pp3d.py",
-        packages: &["numpy", "potpourri3d==1.4.0"],
-        problem: "geodesic",
-    },
+/// Judges ours, of every problem.
+const JUDGE: Script = Script {
+    file: "binding.py",
+    packages: &["numpy"],
+};
+
+/// Scripts and the problem that each solves.
+const SCRIPTS: [(&str, Script); 3] = [
+    (
+        "heat",
+        Script {
+            file: "binding_bpy.py",
+            packages: &["numpy", "bpy==5.0.1"],
+        },
+    ),
+    (
+        "bbw",
+        Script {
+            file: "binding_igl.py",
+            packages: &["numpy", "libigl==2.6.3"],
+        },
+    ),
+    (
+        "geodesic",
+        Script {
+            file: "binding_pp3d.py",
+            packages: &["numpy", "potpourri3d==1.4.0"],
+        },
+    ),
 ];
 
 /// How one program did.
@@ -53,37 +59,29 @@ struct Score {
 }
 
 /// Where the benches leave their problems.
-pub(crate) fn problems(target: &Path) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn problems(target: &Path) -> Vec<PathBuf> {
     let folder = folder(target);
     PROBLEMS
         .map(|name| folder.join(format!("{name}.json")))
-        .into_iter()
+        .to_vec()
 }
 
 /// Runs every script whose problem a bench left and prints how all did; false if there is no problem.
 pub(crate) fn run(target: &Path) -> bool {
-    let there: Vec<PathBuf> = problems(target).filter(|path| path.exists()).collect();
+    let there: Vec<PathBuf> = problems(target)
+        .into_iter()
+        .filter(|path| path.exists())
+        .collect();
     if there.is_empty() {
         return false;
     }
-    let mut scores = Vec::new();
-    let mut take = |file: &str, packages: &[&str], problems: &[PathBuf]| {
-        let installed = install(target, packages);
-        match installed.and_then(|python| solve(&python, file, problems)) {
-            Ok(printed) => scores.extend(printed.lines().filter_map(read_score)),
-            Err(why) => println!("skipped {file}: {why}"),
-        }
-    };
-    take("binding.py", &["numpy"], &there);
-    for script in &SCRIPTS {
-        let of_script = |path: &&PathBuf| path.file_stem().is_some_and(|s| s == script.problem);
-        if let Some(problem) = there.iter().find(of_script) {
-            take(script.file, script.packages, std::slice::from_ref(problem));
-        }
-    }
-    for line in table(&scores) {
-        println!("{line}");
-    }
+    let others = SCRIPTS.iter().filter_map(|(name, script)| {
+        let is_its = |path: &&PathBuf| path.file_stem().is_some_and(|stem| stem == *name);
+        let problem = there.iter().find(is_its)?;
+        Some((script, std::slice::from_ref(problem)))
+    });
+    let runs = std::iter::once((&JUDGE, &there[..])).chain(others);
+    print_answers(target, runs, read_score, table);
     true
 }
 

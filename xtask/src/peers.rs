@@ -26,6 +26,50 @@ pub(crate) struct Peer {
     pub(crate) source: &'static str,
 }
 
+/// Two benches of ours and what the second is beside the first.
+pub(crate) const COMPARED: &[(&str, &str, &str)] = &[
+    (
+        "anim-sim/self_contact/100x100",
+        "anim-sim/xpbd_cloth/100x100",
+        "without self-contact",
+    ),
+    (
+        "anim-sim/xpbd_cloth_2_threads/100x100",
+        "anim-sim/xpbd_cloth/100x100",
+        "on one thread",
+    ),
+    (
+        "anim-sim/xpbd_cloth_2_threads/200x200",
+        "anim-sim/xpbd_cloth/200x200",
+        "on one thread",
+    ),
+    (
+        "anim-sim/xpbd_edges_only_2_threads/100x100",
+        "anim-sim/xpbd_edges_only/100x100",
+        "on one thread",
+    ),
+    (
+        "anim-sim/xpbd_edges_only_2_threads/200x200",
+        "anim-sim/xpbd_edges_only/200x200",
+        "on one thread",
+    ),
+    (
+        "anim-sim/xpbd_isometric/100x100",
+        "anim-sim/xpbd_edges_only/100x100",
+        "without bending",
+    ),
+    (
+        "anim-sim/xpbd_dihedral/100x100",
+        "anim-sim/xpbd_edges_only/100x100",
+        "without bending",
+    ),
+    (
+        "anim-sim/xpbd_membranes/100x100",
+        "anim-sim/xpbd_edges_only/100x100",
+        "of edges",
+    ),
+];
+
 /// The entry of a bench.
 pub(crate) fn work(id: &str) -> Option<&'static Work> {
     WORK.iter().find(|work| work.id == id)
@@ -386,7 +430,7 @@ const WORK: &[Work] = &[
     work_of(
         "anim-sim/xpbd_edges_only/100x100",
         (1.0, "frame"),
-        None,
+        Some(4.5e6),
         &[peer(
             7.3e6,
             "PositionBasedDynamics (pyPBD), XPBD, 10 substeps, 4.0 % stretch",
@@ -395,12 +439,25 @@ const WORK: &[Work] = &[
     work_of(
         "anim-sim/xpbd_edges_only/200x200",
         (1.0, "frame"),
-        None,
+        Some(27.0e6),
         &[peer(
             97.7e6,
             "PositionBasedDynamics (pyPBD), XPBD, 20 substeps, 3.3 % stretch",
         )],
     ),
+    work_of(
+        "anim-sim/xpbd_one_substep/10k",
+        (10_000.0, "vertex"),
+        None,
+        &[],
+    ),
+    work_of(
+        "anim-sim/xpbd_one_substep/100k",
+        (316.0 * 316.0, "vertex"),
+        None,
+        &[],
+    ),
+    work_of("anim-sim/xpbd_one_substep/1M", (1.0e6, "vertex"), None, &[]),
     work_of(
         "anim-sim/implicit/12800_tets",
         (1.0, "frame"),

@@ -10,12 +10,9 @@ mod common;
 
 use std::hint::black_box;
 
-use anim_geom::tet::{Split, lattice};
 use anim_geom::{Collider, Shape};
 use anim_math::{Affine, Vec3};
 use anim_sim::cloth::{self, Bending, ClothSpec, Weave};
-use anim_sim::element::Material;
-use anim_sim::soft::{self, SoftSpec};
 use anim_sim::{Drive, Model, SelfContact, Solver, State, Xpbd};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -48,25 +45,6 @@ fn frame(
         bencher
             .iter(|| pool.install(|| solver.step(model, drive, 1.0 / 60.0, black_box(&mut state))));
     });
-}
-
-/// A cantilever of a metre, held at one end.
-fn beam(cells: [u32; 3]) -> Model {
-    let mesh = lattice(cells, Vec3::new(1.0, 0.2, 0.2), Split::Five);
-    let ends = 0..mesh.positions.len() as u32;
-    soft::build(&SoftSpec {
-        pinned: ends
-            .filter(|v| mesh.positions[*v as usize].x == 0.0)
-            .collect(),
-        mesh,
-        material: Material {
-            young: 2e5,
-            poisson: 0.4,
-            ..Material::default()
-        },
-        ..SoftSpec::default()
-    })
-    .expect("a valid beam")
 }
 
 fn xpbd_cloth(criterion: &mut Criterion) {
@@ -113,7 +91,6 @@ fn xpbd_cloth(criterion: &mut Criterion) {
         ..common::edges_only(100)
     };
     run("xpbd_membranes", "100x100", &build(&woven), 20, 1);
-    run("xpbd_solid", "40x8x8", &beam([40, 8, 8]), 20, 1);
 
     let keeping_off = ClothSpec {
         self_contact: Some(SelfContact::default()),

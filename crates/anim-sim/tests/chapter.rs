@@ -5,11 +5,13 @@
     reason = "tests may panic and need no docs"
 )]
 
+use anim_math::Vec3;
 use anim_sim::force::{Damping, Drag, Force, Spring, Springs};
 use anim_sim::integrate::{
     DVec3, ExplicitEuler, ImplicitEuler, Integrator, Motion, SemiImplicitEuler, StormerVerlet,
     Substeps, System,
 };
+use anim_sim::{Drive, Link, Model, ModelSpec, Solver, State, Xpbd};
 
 fn forces_of(springs: Springs, motion: &Motion) -> Vec<DVec3> {
     let mut forces = vec![DVec3::zeros(); motion.positions.len()];
@@ -161,4 +163,33 @@ fn the_plain_form_of_verlet_breaks_when_the_step_changes() {
         (plain - 1.0_f64).abs() < 1e-12,
         "the plain form lost a third of the way"
     );
+}
+
+#[test]
+fn each_end_of_a_constraint_moves_by_its_share_of_the_inverse_masses() {
+    // Δxᵢ = −wᵢ C ∇ᵢC / Σ w|∇C|²: without wᵢ the pinned end would move, and the momentum of the others change.
+    for (masses, shares) in [([0.0, 1.0], [0.0, -0.5]), ([1.0, 3.0], [0.125, -0.375])] {
+        let model = Model::new(ModelSpec {
+            positions: vec![Vec3::zeros(), Vec3::x() * 1.5],
+            inverse_masses: masses.to_vec(),
+            links: vec![Link {
+                vertices: [0, 1],
+                rest_length: 1.0,
+                compliance: 0.0,
+            }],
+            ..ModelSpec::default()
+        })
+        .unwrap();
+        let mut state = State::new(&model);
+        let still = Drive {
+            gravity: Vec3::zeros(),
+            ..Drive::default()
+        };
+        Xpbd::new(&model, 1).step(&model, &still, 0.01, &mut state);
+        for (vertex, share) in shares.into_iter().enumerate() {
+            let moved = state.positions[vertex] - model.rest()[vertex];
+            // Products of a few roundings each.
+            assert!((moved - Vec3::x() * share).norm() < 5e-7, "{moved}");
+        }
+    }
 }

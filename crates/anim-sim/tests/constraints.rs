@@ -9,9 +9,10 @@ mod common;
 
 use anim_geom::primitives;
 use anim_math::{Vec3, quat};
-use anim_sim::element::{Cluster, Membrane, Volume};
+use anim_sim::element::{Area, Cluster, Membrane, Volume};
 use anim_sim::{Drive, Link, Model, ModelSpec, Solver, State, Xpbd};
 use common::{STILL, hash, run};
+
 #[test]
 fn stiffness_depends_on_neither_step_nor_iterations() {
     let model = Model::new(ModelSpec {
@@ -438,5 +439,34 @@ fn an_outcome_tells_violations_and_speeds() {
     assert_eq!(
         (outcome.residual, outcome.iterations, outcome.slowed),
         (0.25, 3, 1)
+    );
+}
+
+#[test]
+fn an_area_yields_by_force_times_compliance() {
+    // On a base of 1 m, A = y/2, and a pull of F on the apex is (A − A₀) / α · ½.
+    let (compliance, pull) = (0.01, 10.0);
+    let model = Model::new(ModelSpec {
+        positions: vec![Vec3::zeros(), Vec3::x(), Vec3::new(0.4, 1.0, 0.0)],
+        inverse_masses: vec![0.0, 0.0, 1.0],
+        areas: vec![Area {
+            vertices: [0, 1, 2],
+            rest_area: 0.5,
+            compliance,
+        }],
+        damping: 4.0,
+        ..ModelSpec::default()
+    })
+    .unwrap();
+    let mut state = State::new(&model);
+    let drive = Drive {
+        loads: &[(2, Vec3::y() * pull)],
+        ..STILL
+    };
+    run(&model, 4, &drive, 480, &mut state);
+    let height = state.positions[2].y;
+    assert!(
+        (height - (1.0 + 4.0 * compliance * pull)).abs() < 1e-3,
+        "{height}"
     );
 }

@@ -10,9 +10,12 @@ mod common;
 use std::sync::Arc;
 
 use anim_geom::mesh_bvh::MeshBvh;
-use anim_geom::{Collider, DistanceField, HeightField, Shape, primitives};
+use anim_geom::tet::{Split, lattice};
+use anim_geom::{Collider, DistanceField, HeightField, Mesh, Shape, Vertices, primitives};
 use anim_math::{Affine, Transform, Vec3, quat};
 use anim_sim::cloth::{self, ClothSpec};
+use anim_sim::element::Material;
+use anim_sim::soft::{self, SoftSpec};
 use anim_sim::{Drive, Model, ModelSpec, Solver, State, Xpbd};
 use common::{run, sheet};
 
@@ -352,4 +355,68 @@ fn a_sheet_rests_on_a_height_field() {
     ground.friction = 0.8;
     let top = drop_on(&ground);
     assert!((top + 0.1).abs() < 0.03, "{top}");
+}
+
+#[test]
+fn a_slide_ends_after_the_square_of_its_speed_over_twice_its_braking() {
+    let plane = slope(0.0, 0.5);
+    let model = particle(Vec3::y() * 0.001, 0.5);
+    let mut state = State::new(&model);
+    state.velocities[0] = Vec3::x() * 3.0;
+    let drive = Drive {
+        colliders: &[plane],
+        ..Drive::default()
+    };
+    // v / μg = 0.61 s.
+    run(&model, 20, &drive, 60, &mut state);
+    // v² / 2μg; the last substep of braking, v/2 · h, may or may not be gone through.
+    let expected = 9.0 / (2.0 * 0.5 * 9.81);
+    let way = state.positions[0].x;
+    assert!((way - expected).abs() < 3.0 / 1200.0, "{way} {expected}");
+    assert!(state.velocities[0].norm() < 1e-5);
+}
+
+#[test]
+fn a_slab_rocks_on_a_square_of_four_vertices_without_falling_through() {
+    let corners = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]];
+    let square = Mesh {
+        rest: Vertices {
+            positions: corners.map(|[x, z]| Vec3::new(x, 0.0, z)).to_vec(),
+            normals: vec![Vec3::y(); 4],
+        },
+        triangles: vec![[0, 2, 1], [1, 2, 3]],
+        ..Mesh::default()
+    };
+    let ground = Collider::new(
+        Shape::Mesh(Arc::new(MeshBvh::new(&square).unwrap())),
+        Affine::IDENTITY,
+    );
+    // Across the diagonal that its two triangles share, on one edge.
+    let tilt = quat::from_axis_angle(Vec3::z(), 0.5);
+    let mut mesh = lattice([6, 1, 6], Vec3::new(0.6, 0.02, 0.6), Split::Five);
+    for x in &mut mesh.positions {
+        *x = tilt * (*x - Vec3::new(0.3, 0.0, 0.3)) + Vec3::y() * 0.3;
+    }
+    let model = soft::build(&SoftSpec {
+        mesh,
+        material: Material {
+            young: 1e5,
+            ..Material::default()
+        },
+        ..SoftSpec::default()
+    })
+    .unwrap();
+    let mut state = State::new(&model);
+    let mut solver = Xpbd::new(&model, 20);
+    let drive = Drive {
+        colliders: &[ground],
+        ..Drive::default()
+    };
+    for _ in 0..120 {
+        solver.step(&model, &drive, 1.0 / 60.0, &mut state);
+        let lowest = state.positions.iter().map(|x| x.y).fold(f32::MAX, f32::min);
+        assert!(lowest > 0.0, "{lowest}");
+    }
+    let highest = state.positions.iter().map(|x| x.y).fold(f32::MIN, f32::max);
+    assert!(highest < 0.1, "it lies: {highest}");
 }

@@ -295,3 +295,18 @@ fn a_sheet_that_falls_for_a_second_hardly_stretches() {
     assert!((0.0..0.6).contains(&mean), "{mean} % {max} %");
     assert!(max < 20.0, "{max} %");
 }
+
+#[test]
+fn substeps_beat_iterations_at_the_same_cost() {
+    let n = 40;
+    let model = cloth::build(&edges_only(n)).unwrap();
+    let [steps, sweeps] = [(10, 1), (1, 10)].map(|(substeps, iterations)| {
+        let mut state = State::new(&model);
+        let mut solver = Xpbd::with_iterations(&model, substeps, iterations);
+        for _ in 0..60 {
+            solver.step(&model, &Drive::default(), 1.0 / 60.0, &mut state);
+        }
+        stretch(n, &state).0
+    });
+    assert!(steps < 0.1 * sweeps, "{steps} % {sweeps} %");
+}

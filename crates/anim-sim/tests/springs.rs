@@ -14,7 +14,7 @@ use anim_sim::integrate::{
     NewtonOptions, SemiImplicitEuler, System, VelocityVerlet,
 };
 use anim_sim::rope::{self, RopeSpec};
-use anim_sim::{Drive, SimError, Solver, State, Xpbd};
+use anim_sim::{Drive, Model, ModelSpec, SimError, Solver, State, Xpbd};
 use proptest::prelude::*;
 
 fn forces_of(force: &dyn Force, motion: &Motion) -> Vec<DVec3> {
@@ -526,6 +526,35 @@ fn a_rope_hangs_as_a_catenary_in_position_based_dynamics_too() {
     let sag = -f64::from(state.positions[16].y);
     // Static equilibria of f32 positions are right to about one per cent.
     assert!((sag - SAG).abs() < 0.01 * SAG, "{sag}");
+}
+
+#[test]
+fn a_rope_sags_alike_if_it_is_viscous_and_substeps_are_small() {
+    let sag = |viscosity: f32, substeps: u32| {
+        let spec = RopeSpec {
+            damping: 3.0,
+            stiffness: 1e4,
+            ..hung(16)
+        };
+        let elastic = rope::build(&spec).unwrap();
+        let model = Model::new(ModelSpec {
+            viscosity,
+            ..elastic.spec().clone()
+        })
+        .unwrap();
+        let mut state = State::new(&model);
+        let mut solver = Xpbd::new(&model, substeps);
+        for _ in 0..480 {
+            solver.step(&model, &Drive::default(), 1.0 / 60.0, &mut state);
+        }
+        state.positions[8].y
+    };
+    let elastic = sag(0.0, 20);
+    let off = |viscosity, substeps| (sag(viscosity, substeps) / elastic - 1.0).abs();
+    assert!(off(1e-3, 20) < 5e-3, "{}", off(1e-3, 20));
+    // Links that are projected one after the other take what their neighbours still have to do for motion: the more, the
+    // more viscous they are, and the less, the smaller a substep is.
+    assert!(off(0.1, 80) < 0.6 * off(0.1, 20), "{}", off(0.1, 80));
 }
 
 #[test]

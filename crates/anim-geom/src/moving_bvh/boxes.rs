@@ -1,8 +1,8 @@
 //! Eight boxes in motion side by side: how they are packed, and which of them come near another one.
 
 use anim_math::lanes::{
-    LANES, Lanes, Simd, SimdBase, SimdCombine, SimdMask, SimdSplit, f32x4, f32x8, load, splat,
-    store,
+    LANES, Lanes, Simd, SimdBase, SimdCombine, SimdMask, SimdSplit, f32x4, f32x8, load, load_all,
+    splat, store,
 };
 
 /// Eight boxes: in each array x, y, z at the start, then at the end, of all eight.
@@ -32,7 +32,7 @@ impl MovingBox {
     }
 }
 
-/// One box that others are compared with, in all lanes: x, y, z at the start, then at the end.
+/// What the boxes in eight lanes are compared with: one box in all of them, or eight: x, y, z at the start, then at the end.
 #[derive(Clone, Copy)]
 pub(super) struct Probe<S: Simd> {
     low: [f32x8<S>; 6],
@@ -88,8 +88,17 @@ impl Boxes {
                 .min(probe.low[end] - load(simd, &self.high[end]));
             gap = gap.max(above).max(below);
         }
-        let is_apart = simd.simd_gt_f32x8(gap, splat(simd, 0.0));
-        !(is_apart.to_bitmask() as u32) & 0xff
+        let is_near = simd.simd_le_f32x8(gap, splat(simd, 0.0));
+        is_near.to_bitmask() as u32 & 0xff
+    }
+
+    /// All eight, turned by N: lane n is box n + N.
+    #[inline(always)]
+    pub(super) fn turned<S: Simd, const N: usize>(&self, simd: S) -> Probe<S> {
+        Probe {
+            low: turn::<S, N>(simd, &self.low),
+            high: turn::<S, N>(simd, &self.high),
+        }
     }
 
     /// Packs eight boxes and answers the box about all of them.
@@ -121,6 +130,19 @@ fn splat_all<S: Simd>(simd: S, values: [f32; 6]) -> [f32x8<S>; 6] {
         splat(simd, d),
         splat(simd, e),
         splat(simd, f),
+    ]
+}
+
+#[inline(always)]
+fn turn<S: Simd, const N: usize>(simd: S, rows: &[Lanes; 6]) -> [f32x8<S>; 6] {
+    let [a, b, c, d, e, f] = load_all(simd, rows);
+    [
+        a.rotate_elements_left::<N>(),
+        b.rotate_elements_left::<N>(),
+        c.rotate_elements_left::<N>(),
+        d.rotate_elements_left::<N>(),
+        e.rotate_elements_left::<N>(),
+        f.rotate_elements_left::<N>(),
     ]
 }
 

@@ -27,6 +27,7 @@
 
 mod boxes;
 mod order;
+mod search;
 
 use anim_math::Vec3;
 use anim_math::lanes::{LANES, Lanes, Level, Simd, SimdBase, dispatch, f32x8};
@@ -36,6 +37,7 @@ use crate::mesh::check_triangles;
 use crate::mesh_bvh::LARGEST;
 use boxes::{Boxes, MovingBox, Probe};
 use order::cluster;
+use search::Search;
 
 /// A tree whose boxes have grown to this multiple of their size is built anew.
 const DECAY: f32 = 1.5;
@@ -44,8 +46,8 @@ const DECAY: f32 = 1.5;
 #[derive(Clone, Debug)]
 pub struct MovingBvh {
     level: Level,
-    /// F, the index of each triangle of the tree's order.
-    order: Vec<u32>,
+    /// The index of each triangle of the tree's order, by eights; the last may be short of some.
+    order: Vec<[u32; LANES]>,
     /// F in the tree's order.
     triangles: Vec<[u32; 3]>,
     /// V: x, y, z at the start, 0, x, y, z at the end, 0; NaN where any of them is not finite.
@@ -81,7 +83,7 @@ impl MovingBvh {
         }
         let mut bvh = Self {
             level: Level::new(),
-            order: (0..triangles.len() as u32).collect(),
+            order: by_eights(0..triangles.len() as u32),
             triangles: triangles.to_vec(),
             vertices: vec![[0.0; LANES]; positions.len()],
             levels: Vec::new(),
@@ -146,13 +148,7 @@ impl MovingBvh {
         let mut stack = std::mem::take(&mut self.stack);
         stack.clear();
         stack.extend(self.root().zip(self.root()));
-        let mut search = Search {
-            a: self,
-            b: self,
-            is_self: true,
-            limit,
-            out,
-        };
+        let mut search = Search::<true>::new(self, self, limit, out);
         let result = dispatch!(self.level, simd => search.run(simd, &mut stack));
         self.stack = stack;
         result
@@ -174,13 +170,7 @@ impl MovingBvh {
         let mut stack = std::mem::take(&mut self.stack);
         stack.clear();
         stack.extend(self.root().zip(other.root()));
-        let mut search = Search {
-            a: self,
-            b: other,
-            is_self: false,
-            limit,
-            out,
-        };
+        let mut search = Search::<false>::new(self, other, limit, out);
         let result = dispatch!(self.level, simd => search.run(simd, &mut stack));
         self.stack = stack;
         result
@@ -211,7 +201,7 @@ impl MovingBvh {
                     hits &= !(1 << lane);
                     let child = node.child(lane);
                     if child.level == 0 {
-                        out.push(self.order[child.index as usize]);
+                        out.push(self.order.as_flattened()[child.index as usize]);
                     } else {
                         self.stack.push((child, child));
                     }
@@ -251,7 +241,8 @@ impl MovingBvh {
         let mut order: Vec<u32> = (0..centers.len() as u32).collect();
         cluster(&centers, &mut order);
         self.triangles = order.iter().map(|t| self.triangles[*t as usize]).collect();
-        self.order = order.iter().map(|t| self.order[*t as usize]).collect();
+        let before = self.order.as_flattened();
+        self.order = by_eights(order.iter().map(|t| before[*t as usize]));
         self.levels.clear();
         let mut count = self.triangles.len();
         loop {
@@ -267,7 +258,7 @@ impl MovingBvh {
     }
 
     fn fit(&mut self, margin: f32, is_finite: bool) {
-        let half = (margin * 0.5).max(0.0);
+        let half = (margin * 0.5).clamp(0.0, LARGEST);
         let extent = dispatch!(self.level, simd => self.fit_lanes(simd, half, is_finite));
         let count: usize = self.levels.iter().map(Vec::len).sum();
         self.size = extent - 3.0 * 2.0 * half * count as f32;
@@ -339,83 +330,14 @@ impl Node {
     }
 }
 
-/// A walk down two trees at once.
-struct Search<'a> {
-    a: &'a MovingBvh,
-    b: &'a MovingBvh,
-    is_self: bool,
-    limit: usize,
-    out: &'a mut Vec<[u32; 2]>,
-}
-
-impl Search<'_> {
-    /// Visits pairs of boxes that are near each other, or one and the same.
-    #[inline(always)]
-    fn run<S: Simd>(&mut self, simd: S, stack: &mut Vec<(Node, Node)>) -> Result<(), GeomError> {
-        while let Some((a, b)) = stack.pop() {
-            if self.is_self && a == b {
-                let block = self.a.below(a);
-                for lane in 0..LANES as u32 {
-                    let child = a.child(lane);
-                    if child.level > 0
-                        && (child.index as usize) < self.a.levels[child.level as usize - 1].len()
-                    {
-                        stack.push((child, child));
-                    }
-                    let later = 0xfe << lane;
-                    let hits = block.near(simd, &block.probe(simd, lane as usize)) & later;
-                    self.add(stack, child, a, hits);
-                }
-            } else if a.level > b.level {
-                let mut hits = self.a.below(a).near(simd, &self.b.probe(simd, b));
-                while hits != 0 {
-                    stack.push((a.child(hits.trailing_zeros()), b));
-                    hits &= hits - 1;
-                }
-            } else if a.level < b.level {
-                let hits = self.b.below(b).near(simd, &self.a.probe(simd, a));
-                self.add(stack, a, b, hits);
-            } else {
-                let block = self.b.below(b);
-                let mut rows = self.a.below(a).near(simd, &self.b.probe(simd, b));
-                while rows != 0 {
-                    let lane = rows.trailing_zeros();
-                    rows &= rows - 1;
-                    let probe = self.a.below(a).probe(simd, lane as usize);
-                    self.add(stack, a.child(lane), b, block.near(simd, &probe));
-                }
-            }
-            if self.out.len() > self.limit {
-                let count = self.out.len();
-                self.out.truncate(self.limit);
-                return Err(GeomError::TooManyPairs {
-                    count,
-                    limit: self.limit,
-                });
-            }
-        }
-        Ok(())
+/// The last eight may be short of some, which are then out of any range.
+fn by_eights(indices: impl Iterator<Item = u32>) -> Vec<[u32; LANES]> {
+    let mut indices = indices.peekable();
+    let mut eights = Vec::new();
+    while indices.peek().is_some() {
+        eights.push(std::array::from_fn(|_| indices.next().unwrap_or(u32::MAX)));
     }
-
-    /// Remembers a box and those in another that it is near to, or adds them where they are triangles.
-    #[inline(always)]
-    fn add(&mut self, stack: &mut Vec<(Node, Node)>, a: Node, parent: Node, mut hits: u32) {
-        while hits != 0 {
-            let b = parent.child(hits.trailing_zeros());
-            hits &= hits - 1;
-            if b.level > 0 {
-                stack.push((a, b));
-                continue;
-            }
-            let i = self.a.order[a.index as usize];
-            let j = self.b.order[b.index as usize];
-            self.out.push(if self.is_self {
-                [i.min(j), i.max(j)]
-            } else {
-                [i, j]
-            });
-        }
-    }
+    eights
 }
 
 #[cfg(test)]
@@ -620,5 +542,15 @@ mod tests {
             pairs
         });
         assert_eq!(best, plain);
+    }
+
+    #[test]
+    fn without_limit_of_distance_all_are_near() {
+        // Eleven triangles: the last eight are short of five, which are near nothing.
+        let positions: Vec<Vec3> = (0..13).map(|i| Vec3::x() * i as f32).collect();
+        let triangles: Vec<_> = (0..11).map(|i| [i, i + 1, i + 2]).collect();
+        let mut bvh = MovingBvh::new(&positions, &triangles).unwrap();
+        bvh.refit(&positions, &positions, f32::INFINITY);
+        assert_eq!(sorted_pairs(&mut bvh).len(), 11 * 10 / 2);
     }
 }
