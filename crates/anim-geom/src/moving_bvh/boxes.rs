@@ -101,6 +101,24 @@ impl Boxes {
         }
     }
 
+    /// Replaces one of the eight.
+    pub(super) fn set(&mut self, lane: usize, to: &MovingBox) {
+        for (row, from) in [0, 1, 2, 4, 5, 6].into_iter().enumerate() {
+            self.low[row][lane] = to.low[from];
+            self.high[row][lane] = to.high[from];
+        }
+    }
+
+    /// The box about all eight.
+    pub(super) fn whole(&self) -> MovingBox {
+        let mut whole = MovingBox::EMPTY;
+        for (row, to) in [0, 1, 2, 4, 5, 6].into_iter().enumerate() {
+            whole.low[to] = self.low[row].into_iter().fold(f32::INFINITY, f32::min);
+            whole.high[to] = self.high[row].into_iter().fold(f32::NEG_INFINITY, f32::max);
+        }
+        whole
+    }
+
     /// Packs eight boxes and answers the box about all of them.
     #[inline(always)]
     pub(super) fn pack<S: Simd>(

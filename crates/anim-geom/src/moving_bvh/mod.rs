@@ -50,10 +50,16 @@ pub struct MovingBvh {
     order: Vec<[u32; LANES]>,
     /// F in the tree's order.
     triangles: Vec<[u32; 3]>,
+    /// F, where each triangle stands in that order.
+    place: Vec<u32>,
     /// V: x, y, z at the start, 0, x, y, z at the end, 0; NaN where any of them is not finite.
     vertices: Vec<Lanes>,
     /// Boxes of the triangles, of eights of them, of eights of those, up to the one about all; empty without triangles.
     levels: Vec<Vec<Boxes>>,
+    /// For each eight of each level a bit for each that the last [`refit_some`](Self::refit_some) has changed.
+    changed: Vec<Vec<u8>>,
+    /// Of the last refit, metres.
+    margin: f32,
     /// Scratch of a refit: the boxes of one level, each by itself.
     wholes: Vec<MovingBox>,
     /// Sum of the extents of the boxes above triangles when the tree was built, metres.
@@ -85,8 +91,11 @@ impl MovingBvh {
             level: Level::new(),
             order: by_eights(0..triangles.len() as u32),
             triangles: triangles.to_vec(),
+            place: Vec::new(),
             vertices: vec![[0.0; LANES]; positions.len()],
             levels: Vec::new(),
+            changed: Vec::new(),
+            margin: 0.0,
             wholes: Vec::new(),
             built_size: 0.0,
             size: 0.0,
@@ -119,13 +128,10 @@ impl MovingBvh {
         );
         let mut is_finite = true;
         for (vertex, (s, e)) in self.vertices.iter_mut().zip(start.iter().zip(end)) {
-            *vertex = [s.x, s.y, s.z, 0.0, e.x, e.y, e.z, 0.0];
-            let sum = (s.x + s.y + s.z + e.x + e.y + e.z) * 0.0;
-            if sum != 0.0 && vertex.iter().any(|c| !c.is_finite()) {
-                vertex[0] = f32::NAN;
-                is_finite = false;
-            }
+            *vertex = moving_vertex(s, e);
+            is_finite &= !vertex[0].is_nan();
         }
+        self.margin = margin;
         self.fit(margin, is_finite);
         if self.size > DECAY * self.built_size
             && is_finite
@@ -135,6 +141,55 @@ impl MovingBvh {
             self.fit(margin, is_finite);
             self.built_size = self.size;
         }
+    }
+
+    /// As [`refit`](Self::refit) by the same margin, where the corners of no other than these triangles have changed since.
+    ///
+    /// In proportion to their number, and to that of the boxes about them. Where the margin is another one, everything is
+    /// refitted. Triangles beyond the last change nothing.
+    ///
+    /// # Panics
+    ///
+    /// As [`refit`](Self::refit).
+    pub fn refit_some(&mut self, start: &[Vec3], end: &[Vec3], margin: f32, triangles: &[u32]) {
+        if margin != self.margin {
+            self.refit(start, end, margin);
+        }
+        assert_eq!(
+            (start.len(), end.len()),
+            (self.vertices.len(), self.vertices.len()),
+            "a position for each vertex"
+        );
+        self.changed.iter_mut().for_each(|bits| bits.fill(0));
+        for place in triangles.iter().filter_map(|t| self.place.get(*t as usize)) {
+            let place = *place as usize;
+            self.changed[0][place / LANES] |= 1 << (place % LANES);
+            for vertex in self.triangles[place].map(|v| v as usize) {
+                self.vertices[vertex] = moving_vertex(&start[vertex], &end[vertex]);
+            }
+        }
+        let half = (margin * 0.5).clamp(0.0, LARGEST);
+        dispatch!(self.level, simd => self.fit_changed(simd, half));
+    }
+
+    /// Adds those of the [`self_pairs`](Self::self_pairs) of which at least one triangle is among those of the last
+    /// [`refit_some`](Self::refit_some).
+    ///
+    /// # Errors
+    ///
+    /// As [`self_pairs`](Self::self_pairs).
+    pub fn changed_pairs(
+        &mut self,
+        limit: usize,
+        out: &mut Vec<[u32; 2]>,
+    ) -> Result<(), GeomError> {
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.clear();
+        stack.extend(self.root().zip(self.root()));
+        let mut search = Search::<true, true>::new(self, self, limit, out);
+        let result = dispatch!(self.level, simd => search.run(simd, &mut stack));
+        self.stack = stack;
+        result
     }
 
     /// Adds the pairs of triangles that come near each other, each once, the smaller index first, to `out`.
@@ -148,7 +203,7 @@ impl MovingBvh {
         let mut stack = std::mem::take(&mut self.stack);
         stack.clear();
         stack.extend(self.root().zip(self.root()));
-        let mut search = Search::<true>::new(self, self, limit, out);
+        let mut search = Search::<true, false>::new(self, self, limit, out);
         let result = dispatch!(self.level, simd => search.run(simd, &mut stack));
         self.stack = stack;
         result
@@ -170,7 +225,7 @@ impl MovingBvh {
         let mut stack = std::mem::take(&mut self.stack);
         stack.clear();
         stack.extend(self.root().zip(other.root()));
-        let mut search = Search::<false>::new(self, other, limit, out);
+        let mut search = Search::<false, false>::new(self, other, limit, out);
         let result = dispatch!(self.level, simd => search.run(simd, &mut stack));
         self.stack = stack;
         result
@@ -243,11 +298,18 @@ impl MovingBvh {
         self.triangles = order.iter().map(|t| self.triangles[*t as usize]).collect();
         let before = self.order.as_flattened();
         self.order = by_eights(order.iter().map(|t| before[*t as usize]));
+        self.place.resize(self.triangles.len(), 0);
+        let known = self.order.as_flattened().iter().take(self.triangles.len());
+        for (place, triangle) in known.enumerate() {
+            self.place[*triangle as usize] = place as u32;
+        }
         self.levels.clear();
+        self.changed.clear();
         let mut count = self.triangles.len();
         loop {
             let blocks = count.div_ceil(LANES);
             self.levels.push(vec![Boxes::EMPTY; blocks]);
+            self.changed.push(vec![0; blocks]);
             if count == 1 && self.levels.len() > 1 {
                 break;
             }
@@ -287,16 +349,9 @@ impl MovingBvh {
                 } else {
                     for (lane, triangle) in self.triangles[range].iter().enumerate() {
                         let rows = triangle.map(|v| &self.vertices[v as usize]);
-                        if !is_finite && rows.iter().any(|row| row[0].is_nan()) {
-                            continue;
+                        if is_finite || rows.iter().all(|row| !row[0].is_nan()) {
+                            (low[lane], high[lane]) = around(simd, rows, half_margin);
                         }
-                        let [a, b, c] = [
-                            f32x8::from_slice(simd, rows[0]),
-                            f32x8::from_slice(simd, rows[1]),
-                            f32x8::from_slice(simd, rows[2]),
-                        ];
-                        low[lane] = a.min(b).min(c) - half_margin;
-                        high[lane] = a.max(b).max(c) + half_margin;
                     }
                 }
                 let (whole_low, whole_high) = block.pack(&low, &high);
@@ -310,6 +365,63 @@ impl MovingBvh {
         let extents: Lanes = extents.into();
         extents[0] + extents[1] + extents[2]
     }
+
+    /// Computes the boxes of what has changed, and those about them.
+    #[inline(always)]
+    fn fit_changed<S: Simd>(&mut self, simd: S, half_margin: f32) {
+        let (none_low, none_high) = MovingBox::EMPTY.load(simd);
+        let half_margin = f32x8::splat(simd, half_margin);
+        for level in 0..self.levels.len() {
+            for index in 0..self.levels[level].len() {
+                if self.changed[level][index] == 0 {
+                    continue;
+                }
+                let mut whole = MovingBox::EMPTY;
+                if level > 0 {
+                    whole = self.levels[level][index].whole();
+                } else {
+                    let first = index * LANES;
+                    let range = first..self.triangles.len().min(first + LANES);
+                    let (mut low, mut high) = ([none_low; LANES], [none_high; LANES]);
+                    for (lane, triangle) in self.triangles[range].iter().enumerate() {
+                        let rows = triangle.map(|v| &self.vertices[v as usize]);
+                        if rows.iter().all(|row| !row[0].is_nan()) {
+                            (low[lane], high[lane]) = around(simd, rows, half_margin);
+                        }
+                    }
+                    let (whole_low, whole_high) = self.levels[0][index].pack(&low, &high);
+                    whole_low.store_slice(&mut whole.low);
+                    whole_high.store_slice(&mut whole.high);
+                }
+                if let Some(above) = self.levels.get_mut(level + 1) {
+                    above[index / LANES].set(index % LANES, &whole);
+                    self.changed[level + 1][index / LANES] |= 1 << (index % LANES);
+                }
+            }
+        }
+    }
+}
+
+/// x, y, z at the start, 0, x, y, z at the end, 0; NaN first where any of them is not finite.
+#[inline(always)]
+fn moving_vertex(start: &Vec3, end: &Vec3) -> Lanes {
+    let mut vertex = [start.x, start.y, start.z, 0.0, end.x, end.y, end.z, 0.0];
+    let sum = (start.x + start.y + start.z + end.x + end.y + end.z) * 0.0;
+    if sum != 0.0 && vertex.iter().any(|c| !c.is_finite()) {
+        vertex[0] = f32::NAN;
+    }
+    vertex
+}
+
+/// The box of a triangle and its margin.
+#[inline(always)]
+fn around<S: Simd>(simd: S, rows: [&Lanes; 3], half_margin: f32x8<S>) -> (f32x8<S>, f32x8<S>) {
+    let [a, b, c] = [
+        f32x8::from_slice(simd, rows[0]),
+        f32x8::from_slice(simd, rows[1]),
+        f32x8::from_slice(simd, rows[2]),
+    ];
+    (a.min(b).min(c) - half_margin, a.max(b).max(c) + half_margin)
 }
 
 /// A box of the tree.
@@ -542,6 +654,65 @@ mod tests {
             pairs
         });
         assert_eq!(best, plain);
+    }
+
+    #[test]
+    fn what_has_changed_finds_the_pairs_that_all_would_find() {
+        let n = 24;
+        let at = |v: u32| {
+            let (x, z) = ((v % n) as f32, (v / n) as f32);
+            Vec3::new(x, 2.0 * (0.9 * x).sin(), z) * 0.05
+        };
+        let mut start: Vec<Vec3> = (0..n * n).map(at).collect();
+        let triangles: Vec<_> = (0..n * (n - 1))
+            .filter(|v| v % n != n - 1)
+            .flat_map(|v| [[v, v + n, v + 1], [v + 1, v + n, v + n + 1]])
+            .collect();
+        let mut end: Vec<Vec3> = start.iter().map(|p| p * 1.01).collect();
+        let mut bvh = MovingBvh::new(&start, &triangles).unwrap();
+        bvh.refit(&start, &end, 0.01);
+        let before = sorted_pairs(&mut bvh);
+        // A few vertices go elsewhere, one of them nowhere at all, and one triangle comes back.
+        for v in [5, 77, 78, 300, 575] {
+            end[v] += Vec3::new(0.1, -0.07, 0.2);
+            start[v] += Vec3::y() * 0.05;
+        }
+        end[200].z = f32::NAN;
+        for repeat in 0..2 {
+            let moved = |v: &u32| [5, 77, 78, 300, 575, 200].contains(v);
+            let changed: Vec<u32> = (0..triangles.len() as u32)
+                .filter(|t| triangles[*t as usize].iter().any(moved))
+                .collect();
+            bvh.refit_some(&start, &end, 0.01, &changed);
+            let mut found = Vec::new();
+            bvh.changed_pairs(usize::MAX, &mut found).unwrap();
+            found.sort_unstable();
+            let mut fresh = MovingBvh::new(&start, &triangles).unwrap();
+            fresh.refit(&start, &end, 0.01);
+            let all = sorted_pairs(&mut fresh);
+            let is_changed = |pair: &&[u32; 2]| pair.iter().any(|t| changed.contains(t));
+            let expected: Vec<[u32; 2]> = all.iter().filter(is_changed).copied().collect();
+            assert_eq!(found, expected, "{repeat}");
+            assert_eq!(sorted_pairs(&mut bvh), all, "{repeat}");
+            assert_ne!(all, before);
+            end[200].z = at(200).z;
+        }
+        // Another margin, and nothing known.
+        bvh.refit_some(&start, &end, 0.02, &[u32::MAX]);
+        let mut found = Vec::new();
+        bvh.changed_pairs(usize::MAX, &mut found).unwrap();
+        assert_eq!(found, Vec::<[u32; 2]>::new());
+        bvh.refit(&start, &end, 0.02);
+        let all = sorted_pairs(&mut bvh);
+        bvh.refit_some(
+            &start,
+            &end,
+            0.02,
+            &(0..triangles.len() as u32).collect::<Vec<_>>(),
+        );
+        bvh.changed_pairs(usize::MAX, &mut found).unwrap();
+        found.sort_unstable();
+        assert_eq!(found, all);
     }
 
     #[test]

@@ -10,8 +10,8 @@ const BUFFER: usize = 1024;
 /// No two eights of triangles have more pairs than this.
 const MOST: usize = LANES * LANES;
 
-/// The two trees may be one and the same.
-pub(super) struct Search<'a, const IS_SELF: bool> {
+/// The two trees may be one and the same; then it may look for pairs with what has changed alone.
+pub(super) struct Search<'a, const IS_SELF: bool, const IS_CHANGED: bool> {
     a: &'a MovingBvh,
     b: &'a MovingBvh,
     limit: usize,
@@ -21,7 +21,7 @@ pub(super) struct Search<'a, const IS_SELF: bool> {
     count: usize,
 }
 
-impl<'a, const IS_SELF: bool> Search<'a, IS_SELF> {
+impl<'a, const IS_SELF: bool, const IS_CHANGED: bool> Search<'a, IS_SELF, IS_CHANGED> {
     pub(super) fn new(
         a: &'a MovingBvh,
         b: &'a MovingBvh,
@@ -74,6 +74,7 @@ impl<'a, const IS_SELF: bool> Search<'a, IS_SELF> {
     #[inline(always)]
     fn descend<S: Simd>(&self, simd: S, stack: &mut Vec<(Node, Node)>, a: Node, b: Node) {
         let (rows, columns) = (self.a.below(a), self.b.below(b));
+        let asked = self.asked(a, b);
         if IS_SELF && a == b {
             let count = self.a.levels[a.level as usize - 2].len() as u32;
             for lane in 0..LANES as u32 {
@@ -81,10 +82,15 @@ impl<'a, const IS_SELF: bool> Search<'a, IS_SELF> {
                 if child.index >= count {
                     break;
                 }
-                stack.push((child, child));
-                let later = 0xfe << lane;
-                let hits = columns.near(simd, &rows.probe(simd, lane as usize)) & later;
-                push(stack, child, b, hits);
+                let wanted = asked.of_lane(lane);
+                if wanted >> lane & 1 == 1 {
+                    stack.push((child, child));
+                }
+                let later = (0xfe << lane) & wanted;
+                if later != 0 {
+                    let hits = columns.near(simd, &rows.probe(simd, lane as usize)) & later;
+                    push(stack, child, b, hits);
+                }
             }
             return;
         }
@@ -93,7 +99,23 @@ impl<'a, const IS_SELF: bool> Search<'a, IS_SELF> {
             let lane = near.trailing_zeros();
             near &= near - 1;
             let hits = columns.near(simd, &rows.probe(simd, lane as usize));
-            push(stack, a.child(lane), b, hits);
+            push(stack, a.child(lane), b, hits & asked.of_lane(lane));
+        }
+    }
+
+    /// Which pairs of the eights of two boxes are looked for.
+    #[inline(always)]
+    fn asked(&self, a: Node, b: Node) -> Asked {
+        if !IS_CHANGED {
+            return Asked {
+                rows: 0xff,
+                columns: 0xff,
+            };
+        }
+        let changed = |node: Node| self.a.changed[node.level as usize - 1][node.index as usize];
+        Asked {
+            rows: changed(a).into(),
+            columns: changed(b).into(),
         }
     }
 
@@ -103,15 +125,17 @@ impl<'a, const IS_SELF: bool> Search<'a, IS_SELF> {
         let boxes = self.a.below(node);
         let ids = self.a.order[node.index as usize];
         let turned = |by: usize| std::array::from_fn(|lane| ids[(lane + by) % LANES]);
+        let changed = self.asked(node, node).rows;
+        let either = |by: u32| changed | changed >> by | changed << (LANES as u32 - by);
         let near = boxes.near(simd, &boxes.turned::<S, 1>(simd));
-        self.write(ids, turned(1), near);
+        self.write(ids, turned(1), near & either(1));
         let near = boxes.near(simd, &boxes.turned::<S, 2>(simd));
-        self.write(ids, turned(2), near);
+        self.write(ids, turned(2), near & either(2));
         let near = boxes.near(simd, &boxes.turned::<S, 3>(simd));
-        self.write(ids, turned(3), near);
+        self.write(ids, turned(3), near & either(3));
         // Four further on again is where it began.
         let near = boxes.near(simd, &boxes.turned::<S, 4>(simd));
-        self.write(ids, turned(4), near & 0x0f);
+        self.write(ids, turned(4), near & either(4) & 0x0f);
     }
 
     #[inline(always)]
@@ -119,12 +143,17 @@ impl<'a, const IS_SELF: bool> Search<'a, IS_SELF> {
         let (rows, columns) = (self.a.below(a), self.b.below(b));
         let row_ids = self.a.order[a.index as usize];
         let ids = self.b.order[b.index as usize];
+        let asked = self.asked(a, b);
         let mut near = rows.near(simd, &self.b.probe(simd, b));
         while near != 0 {
             let lane = near.trailing_zeros() as usize;
             near &= near - 1;
             let hits = columns.near(simd, &rows.probe(simd, lane));
-            self.write([row_ids[lane]; LANES], ids, hits);
+            self.write(
+                [row_ids[lane]; LANES],
+                ids,
+                hits & asked.of_lane(lane as u32),
+            );
         }
     }
 
@@ -159,6 +188,25 @@ impl<'a, const IS_SELF: bool> Search<'a, IS_SELF> {
             });
         }
         Ok(())
+    }
+}
+
+/// Pairs of a row and a column of which at least one bit is set.
+#[derive(Clone, Copy)]
+struct Asked {
+    rows: u32,
+    columns: u32,
+}
+
+impl Asked {
+    /// The columns that are looked for with a row.
+    #[inline(always)]
+    fn of_lane(self, lane: u32) -> u32 {
+        if self.rows >> lane & 1 == 1 {
+            0xff
+        } else {
+            self.columns
+        }
     }
 }
 

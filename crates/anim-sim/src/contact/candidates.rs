@@ -83,31 +83,18 @@ impl Contact {
         // Boxes have to be of one span; so the new lines count from the time that the others count from.
         self.surface
             .place_again(&self.lines, [0.0, self.horizon], &self.strays);
-        self.surface.refit(margin);
+        self.surface.refit_some(margin, &moved);
         self.facing
             .look_again(&self.surface, &self.lines, span, self.slack, &moved);
         dispatch!(self.level, simd => self.extents.place_again(simd, &self.surface, &moved));
-        let mut found = self.surface.lend();
-        for triangle in &moved {
-            self.near.clear();
-            let grow = 0.5 * margin;
-            let [start, end] = self
-                .extents
-                .of_triangle(*triangle)
-                .map(|[low, high]| [low.add_scalar(-grow), high.add_scalar(grow)]);
-            self.surface.bvh.near(start, end, &mut self.near);
-            let patch = self.facing.patch(&self.surface, *triangle);
-            for other in &self.near {
-                // Two that have both moved find each other twice.
-                if !patch.contains(*other)
-                    && (other > triangle || moved.binary_search(other).is_err())
-                {
-                    found.push([*triangle.min(other), *triangle.max(other)]);
-                }
+        let is_complete = match self.surface.changed_pairs(self.surface.pair_limit()) {
+            Ok(found) => {
+                let is_complete = self.list(&found, span);
+                self.surface.recycle(found);
+                is_complete
             }
-        }
-        let is_complete = found.len() <= self.surface.pair_limit() && self.list(&found, span);
-        self.surface.recycle(found);
+            Err(_) => false,
+        };
         self.list_solids(span, |triangle| moved.binary_search(&triangle).is_ok());
         self.moved = moved;
         self.is_stray.fill(true);

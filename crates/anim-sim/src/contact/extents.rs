@@ -71,13 +71,6 @@ impl Extents {
         }
     }
 
-    /// The box of a triangle at the start and at the end: low and high corners.
-    pub(super) fn of_triangle(&self, triangle: u32) -> [[Vec3; 2]; 2] {
-        let Extent { low, high } = &self.triangles[triangle as usize];
-        let corner = |lanes: &Lanes, i: usize| Vec3::new(lanes[i], lanes[i + 1], lanes[i + 2]);
-        [0, 4].map(|i| [corner(low, i), corner(high, i)])
-    }
-
     /// Appends the pairs of features that two triangles answer for and that come within `margin` of each other along each
     /// axis; none that share a vertex.
     #[inline(always)]

@@ -25,7 +25,6 @@ pub(super) struct Facing {
     slots: Marks,
     /// Scratch: triangles.
     again: Marks,
-    patch: Marks,
 }
 
 /// The directions in which a triangle faces during a motion.
@@ -43,7 +42,7 @@ struct Cone {
 
 /// A set of indices that is emptied at once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Marks {
+struct Marks {
     /// Of each index: the round in which it was last put in.
     round_of: Vec<u32>,
     round: u32,
@@ -79,7 +78,7 @@ impl Marks {
     }
 
     #[inline]
-    pub(super) fn contains(&self, index: u32) -> bool {
+    fn contains(&self, index: u32) -> bool {
         self.round_of[index as usize] == self.round
     }
 }
@@ -92,7 +91,6 @@ impl Facing {
             is_smooth: vec![false; surface.triangles.len()],
             slots: Marks::new(surface.rest.len()),
             again: Marks::new(surface.triangles.len()),
-            patch: Marks::new(surface.triangles.len()),
         }
     }
 
@@ -166,29 +164,13 @@ impl Facing {
 
     /// True if two triangles lie in one patch that faces one way: seen from there it is a map without folds, too small to
     /// wind around, so that they cannot meet.
-    #[inline]
+    #[inline(always)]
     pub(super) fn are_in_one_patch(&self, surface: &Surface, [a, b]: [u32; 2]) -> bool {
         let (a, b) = match self.is_smooth[a as usize] {
             true => (a, b),
             false => (b, a),
         };
-        self.is_smooth[a as usize] && {
-            let corners = surface.triangles[b as usize];
-            let reached = surface.reached_from(a as usize);
-            reached.iter().any(|v| corners.contains(v))
-        }
-    }
-
-    /// The triangles in one patch with a triangle, itself among them; of others, only those that know themselves to be.
-    pub(super) fn patch(&mut self, surface: &Surface, triangle: u32) -> &Marks {
-        let is_smooth = self.is_smooth[triangle as usize];
-        let reached = surface.reached_from(triangle as usize).iter();
-        let around = reached
-            .filter(|_| is_smooth)
-            .flat_map(|v| surface.around(*v));
-        self.patch
-            .collect(around.copied().chain(std::iter::once(triangle)));
-        &self.patch
+        self.is_smooth[a as usize] && surface.reaches(a, b)
     }
 
     /// True if the plane of one of two triangles keeps them more than `margin` apart on their lines.

@@ -122,20 +122,11 @@ impl Contact {
     fn find_strays(&mut self) -> f32 {
         self.strays.clear();
         let limit = self.slack * self.slack;
-        let (mut sum, mut count, mut farthest) = (Vec3::zeros(), 0.0f32, 0.0f32);
-        let mut deviations = std::mem::take(&mut self.deviations);
-        dispatch!(self.level, simd => deviations_from(
-            simd, &self.points, &self.lines, self.line_time, self.common, &mut deviations));
-        for (slot, [x, y, z, squared]) in deviations.iter().enumerate() {
-            if *squared > limit {
-                self.strays.push(slot as u32);
-            } else {
-                sum += Vec3::new(*x, *y, *z);
-                count += 1.0;
-                farthest = farthest.max(*squared);
-            }
-        }
-        self.deviations = deviations;
+        let mut strays = std::mem::take(&mut self.strays);
+        let ([x, y, z, farthest], count) = dispatch!(self.level, simd => stray_from(
+            simd, &self.points, &self.lines, self.line_time, self.common, limit, &mut strays));
+        self.strays = strays;
+        let (sum, count) = (Vec3::new(x, y, z), count as f32);
         if !self.strays.is_empty() && count > 0.0 {
             self.common += sum / count;
         }
@@ -201,24 +192,39 @@ fn deviations<S: Simd>(simd: S, points: &[[f32; 4]], lines: &Lines, time: f32) -
     [[low[0], low[1], low[2]], [high[0], high[1], high[2]]]
 }
 
-/// What points differ from their lines by beyond what is common: x, y, z and its length squared.
+/// Appends what differs from its line by more than the root of `limit` beyond what is common; of the rest the sum of what
+/// they differ by, the square of the most, and how many they are.
 #[inline(always)]
-fn deviations_from<S: Simd>(
+fn stray_from<S: Simd>(
     simd: S,
     points: &[[f32; 4]],
     lines: &Lines,
     time: f32,
     common: Vec3,
-    out: &mut Vec<[f32; 4]>,
-) {
+    limit: f32,
+    strays: &mut Vec<u32>,
+) -> ([f32; 4], usize) {
     let common = f32x4::from_slice(simd, &[common.x, common.y, common.z, 0.0]);
-    out.resize(points.len(), [0.0; 4]);
+    let mut sum = f32x4::splat(simd, 0.0);
+    let mut farthest = 0.0f32;
+    let before = strays.len();
     let rows = points.iter().zip(&lines.start).zip(&lines.velocity);
-    for (out, ((point, start), velocity)) in out.iter_mut().zip(rows) {
+    for (slot, ((point, start), velocity)) in rows.enumerate() {
         let expected = f32x4::from_slice(simd, start) + f32x4::from_slice(simd, velocity) * time;
         let deviation = f32x4::from_slice(simd, point) - expected - common;
-        deviation.store_slice(out);
-        let [x, y, z, _] = *out;
-        out[3] = x * x + y * y + z * z;
+        let [x, y, z, _]: [f32; 4] = (deviation * deviation).into();
+        let squared = x + y + z;
+        if squared > limit {
+            strays.push(slot as u32);
+        } else {
+            sum += deviation;
+            farthest = if squared > farthest {
+                squared
+            } else {
+                farthest
+            };
+        }
     }
+    let [x, y, z, _]: [f32; 4] = sum.into();
+    ([x, y, z, farthest], points.len() - (strays.len() - before))
 }

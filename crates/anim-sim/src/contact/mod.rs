@@ -85,8 +85,6 @@ pub(crate) struct Contact {
     common: Vec3,
     /// The same at the beginning of the substep.
     common_before: Vec3,
-    /// By slot: how far it is from its line, x, y, z and squared.
-    deviations: Vec<[f32; 4]>,
     /// What has left its line, by slot, in order.
     strays: Vec<u32>,
     /// How many lines have been drawn anew since all were.
@@ -185,7 +183,6 @@ impl Contact {
             slack: 0.0,
             common: Vec3::zeros(),
             common_before: Vec3::zeros(),
-            deviations: Vec::new(),
             strays: Vec::new(),
             strayed: 0,
             is_stray: Vec::new(),

@@ -10,6 +10,9 @@ use crate::model::Model;
 /// Pairs of triangles in a list, for each triangle: more would mean that the whole surface is in one place.
 const MAX_PAIRS: usize = 256;
 
+/// Vertices that most triangles reach: in a regular mesh twelve.
+const RING: usize = 16;
+
 /// Triangles by slot, and what is fixed about them.
 #[derive(Clone, Debug)]
 pub(super) struct Surface {
@@ -33,6 +36,8 @@ pub(super) struct Surface {
     /// `reached[reach_first[t]..reach_first[t + 1]]`.
     reach_first: Vec<u32>,
     reached: Vec<u32>,
+    /// The same of each triangle in a fixed number, some of them repeatedly, where they are not more.
+    ring: Vec<Option<[u32; RING]>>,
     /// Mean length of the edges at rest, m.
     pub(super) edge_length: f32,
     pub(super) bvh: MovingBvh,
@@ -124,10 +129,18 @@ impl Surface {
             reached.truncate(kept);
             reach_first.push(kept as u32);
         }
+        let ring = reach_first
+            .windows(2)
+            .map(|range| {
+                let all = &reached[range[0] as usize..range[1] as usize];
+                (all.len() <= RING).then(|| std::array::from_fn(|i| all[i % all.len()]))
+            })
+            .collect();
         let edge_length = length / edges.len().max(1) as f32;
         Some(Self {
             reach_first,
             reached,
+            ring,
             edges,
             edges_of,
             positions: [rest.clone(), rest.clone()],
@@ -187,8 +200,21 @@ impl Surface {
         Ok(found)
     }
 
+    /// Fits the boxes to the motion of which nothing but that of some triangles has changed.
+    pub(super) fn refit_some(&mut self, margin: f32, triangles: &[u32]) {
+        let [from, to] = &self.positions;
+        self.bvh.refit_some(from, to, margin, triangles);
+    }
+
+    /// The pairs that come near each other of which one at least has just been refitted.
+    pub(super) fn changed_pairs(&mut self, limit: usize) -> Result<Vec<[u32; 2]>, GeomError> {
+        let mut found = self.lend();
+        self.bvh.changed_pairs(limit, &mut found)?;
+        Ok(found)
+    }
+
     /// An empty list for pairs of triangles.
-    pub(super) fn lend(&mut self) -> Vec<[u32; 2]> {
+    fn lend(&mut self) -> Vec<[u32; 2]> {
         let mut found = std::mem::take(&mut self.found);
         found.clear();
         found
@@ -214,6 +240,21 @@ impl Surface {
     pub(super) fn reached_from(&self, triangle: usize) -> &[u32] {
         let range = self.reach_first[triangle] as usize..self.reach_first[triangle + 1] as usize;
         &self.reached[range]
+    }
+
+    /// True if a triangle is one of those around the vertices that another one reaches.
+    #[inline(always)]
+    pub(super) fn reaches(&self, from: u32, to: u32) -> bool {
+        let [a, b, c] = self.triangles[to as usize];
+        let is_corner = |v: u32| (v == a) | (v == b) | (v == c);
+        match &self.ring[from as usize] {
+            // Without a branch, so that all are compared at once.
+            Some(ring) => ring.iter().fold(false, |any, v| any | is_corner(*v)),
+            None => {
+                let reached = self.reached_from(from as usize);
+                reached.iter().any(|v| is_corner(*v))
+            }
+        }
     }
 
     /// Flags the vertices of triangles, and those up to two edges farther.
