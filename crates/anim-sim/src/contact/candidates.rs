@@ -5,13 +5,10 @@ use anim_math::Vec3;
 use anim_math::lanes::dispatch;
 
 use super::extents::Candidate;
-use super::{Contact, LAST_SHARE, Pair, Solid, combine, corners};
+use super::{Contact, LAST_SHARE, Pair, ROUNDING, Solid, combine, corners};
 
 /// Pairs of features in a list, for each triangle.
 const MAX_CANDIDATES: usize = 256;
-
-/// Rounding of positions some tens of metres from their origin.
-const ROUNDING: f32 = 4e-6;
 
 impl Contact {
     /// Lists the pairs for lines from the beginning of the substep that last `time` seconds, or less where that is far.

@@ -44,6 +44,9 @@ use untangle::Crossing;
 /// The share of the distance to keep that must remain whatever happens.
 const LAST_SHARE: f32 = 0.1;
 
+/// Rounding of positions some tens of metres from their origin.
+const ROUNDING: f32 = 4e-6;
+
 /// Self-contact of one body; owns its scratch.
 #[derive(Clone, Debug)]
 pub(crate) struct Contact {
@@ -428,8 +431,14 @@ impl Contact {
         self.surface.refit(0.0);
         let limit = self.surface.pair_limit();
         let mut met = self.surface.pairs(limit).unwrap_or_default();
+        let still = [0.0; 2];
+        self.facing
+            .look(&self.surface, &self.lines, still, ROUNDING);
         let positions = self.surface.placed();
         met.retain(|pair| {
+            if self.facing.are_in_one_patch(&self.surface, *pair) {
+                return false;
+            }
             let triangles = pair.map(|t| self.surface.triangles[t as usize]);
             let is_held = triangles
                 .iter()
