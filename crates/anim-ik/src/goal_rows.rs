@@ -3,7 +3,7 @@
 use anim_math::nalgebra::{Isometry3, Matrix3, Vector3};
 
 use crate::priorities::level_factor;
-use crate::rows::{Entry, Rows};
+use crate::rows::{Entry, LoadKind, Rows};
 use crate::{Configuration, Frames, Goal, GoalKind, IkProblem, Residual, lie};
 
 impl Rows {
@@ -163,13 +163,8 @@ impl Rows {
                 let unit = Vector3::ith(k, weights[k]);
                 let force = (unit - wanted * wanted.dot(&unit)) / distance;
                 let row = self.push(error[k] * weights[k]);
-                self.pull(
-                    row,
-                    joint,
-                    None,
-                    axis.cross(&unit) + start.cross(&force),
-                    force,
-                );
+                self.twist(row, joint, None, axis.cross(&unit), LoadKind::Other);
+                self.pull(row, joint, None, start, force);
             }
         }
         Residual {
@@ -207,7 +202,7 @@ impl Rows {
                 let row = self.push(error[k] * weights[k]);
                 for joint in (0..count).filter(|joint| mass_of(*joint) > 0.0) {
                     let force = Vector3::ith(k, weights[k] * mass_of(joint) / total);
-                    self.pull(row, joint, None, centre_of(joint).cross(&force), force);
+                    self.pull(row, joint, None, centre_of(joint), force);
                 }
             }
         }
@@ -254,8 +249,7 @@ impl Rows {
         ];
         let row = self.push(angle * weight);
         for ((joint, at), force) in limb.into_iter().zip([root, bend, tip]).zip(forces) {
-            let force = force * weight;
-            self.pull(row, joint, None, at.cross(&force), force);
+            self.pull(row, joint, None, at, force * weight);
         }
         Residual {
             position: 0.0,

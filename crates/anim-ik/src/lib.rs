@@ -45,6 +45,7 @@ mod cholesky;
 pub mod configuration;
 pub mod contact;
 mod correlation;
+mod curvature;
 pub mod damped_least_squares;
 mod descent;
 mod error;

@@ -16,6 +16,18 @@ pub(crate) struct Load {
     /// About the model's origin.
     pub(crate) moment: Vector3<f64>,
     pub(crate) force: Vector3<f64>,
+    pub(crate) kind: LoadKind,
+}
+
+/// What is known of how a load changes as joints turn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum LoadKind {
+    /// The force keeps its direction and acts here.
+    Point(Vector3<f64>),
+    /// It is the pull of a rotation toward another.
+    Turn,
+    /// Nothing.
+    Other,
 }
 
 /// The entry of a row that depends on a joint's own value.
@@ -119,7 +131,7 @@ impl Rows {
                 squares += error[k] * error[k];
                 let force = axes.column(k) * weights[k];
                 let row = self.push(error[k] * weights[k]);
-                self.pull(row, joint, reference, at.cross(&force), force);
+                self.pull(row, joint, reference, at, force);
             }
         }
         squares.sqrt()
@@ -139,13 +151,17 @@ impl Rows {
         }
         let error = lie::log(&(target.inverse() * now));
         let rate = lie::right_jacobian_inverse(error);
+        let kind = match reference {
+            None => LoadKind::Turn,
+            Some(_) => LoadKind::Other,
+        };
         let mut squares = 0.0;
         for k in 0..3 {
             if weights[k] > 0.0 {
                 squares += error[k] * error[k];
                 let moment = now * (rate.row(k).transpose() * weights[k]);
                 let row = self.push(error[k] * weights[k]);
-                self.pull(row, joint, reference, moment, Vector3::zeros());
+                self.twist(row, joint, reference, moment, kind);
             }
         }
         squares.sqrt()
@@ -163,7 +179,7 @@ impl Rows {
         if weight > 0.0 {
             let force = direction * weight;
             let row = self.push(error * weight);
-            self.pull(row, joint, None, at.cross(&force), force);
+            self.pull(row, joint, None, at, force);
         }
         error.abs()
     }
@@ -180,7 +196,7 @@ impl Rows {
         if weight > 0.0 {
             let force = direction * weight;
             let row = self.push_gap(gap * weight);
-            self.pull(row, joint, None, at.cross(&force), force);
+            self.pull(row, joint, None, at, force);
         }
         (-gap).max(0.0)
     }
@@ -207,29 +223,48 @@ impl Rows {
         self.multipliers.get(row).copied().unwrap_or(0.0)
     }
 
-    /// A wrench on `joint`, and its opposite on the joint it is seen from.
+    /// A force at a point of `joint`, and its opposite on the joint it is seen from.
     pub(crate) fn pull(
         &mut self,
         row: usize,
         joint: usize,
         reference: Option<usize>,
-        moment: Vector3<f64>,
+        at: Vector3<f64>,
         force: Vector3<f64>,
     ) {
-        self.loads.push(Load {
-            row,
-            joint,
-            moment,
-            force,
-        });
-        if let Some(joint) = reference {
-            let (moment, force) = (-moment, -force);
-            self.loads.push(Load {
+        let moment = at.cross(&force);
+        let kind = match reference {
+            None => LoadKind::Point(at),
+            Some(_) => LoadKind::Other,
+        };
+        for (joint, sign) in [(Some(joint), 1.0), (reference, -1.0)] {
+            self.loads.extend(joint.map(|joint| Load {
                 row,
                 joint,
-                moment,
-                force,
-            });
+                moment: moment * sign,
+                force: force * sign,
+                kind,
+            }));
+        }
+    }
+
+    /// A moment on `joint`, and its opposite on the joint it is seen from.
+    pub(crate) fn twist(
+        &mut self,
+        row: usize,
+        joint: usize,
+        reference: Option<usize>,
+        moment: Vector3<f64>,
+        kind: LoadKind,
+    ) {
+        for (joint, sign) in [(Some(joint), 1.0), (reference, -1.0)] {
+            self.loads.extend(joint.map(|joint| Load {
+                row,
+                joint,
+                moment: moment * sign,
+                force: Vector3::zeros(),
+                kind,
+            }));
         }
     }
 }
