@@ -371,7 +371,7 @@ fn squared_error(goal: &Goal, scale: f64, frame: &Isometry3<f64>) -> f64 {
     sum
 }
 
-/// A goal's point, where it should be, and its weight; axes that count less lie less far away.
+/// A goal's point, where it should be at the nearest, and its weight; axes that count less lie less far away.
 pub(crate) fn position_of(
     goal: &Goal,
     frame: &Isometry3<f64>,
@@ -390,11 +390,12 @@ pub(crate) fn position_of(
     let weights = Vector3::from(goal.position_weights);
     let largest = weights.max();
     let weight = largest * goal.effective_weight();
-    let near = at + (target - at).component_mul(&(weights / largest));
+    let off = Goal::beyond_tolerances(target - at, goal.position_tolerances);
+    let near = at + off.component_mul(&(weights / largest));
     (weight > 0.0).then_some((at, near, weight * weight))
 }
 
-/// A goal's rotation, what it should be, and its weight.
+/// A goal's rotation, what it should be at the nearest, and its weight.
 pub(crate) fn rotation_of(
     goal: &Goal,
     frame: &Isometry3<f64>,
@@ -403,6 +404,14 @@ pub(crate) fn rotation_of(
         GoalKind::Orientation { target, .. } => (frame.rotation, target),
         GoalKind::Pose { tool, target, .. } => ((frame * tool).rotation, target.rotation),
         _ => return None,
+    };
+    let target = if goal.rotation_tolerances == [0.0; 3] {
+        target
+    } else {
+        // The nearest rotation that its tolerances allow.
+        let off = lie::log(&(target.inverse() * now));
+        let left = Goal::beyond_tolerances(off, goal.rotation_tolerances);
+        now * lie::exp(-left)
     };
     let weight = Vector3::from(goal.rotation_weights).max() * goal.effective_weight();
     (weight > 0.0).then_some((now, target, weight * weight))

@@ -38,6 +38,14 @@ pub(crate) struct Entry {
     pub(crate) value: f64,
 }
 
+/// What the axes of a vector error count, and how far off they may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AxisRules {
+    /// 0 leaves an axis free.
+    pub(crate) weights: [f64; 3],
+    pub(crate) tolerances: [f64; 3],
+}
+
 /// Weighted errors at one configuration, and their wrenches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
@@ -115,6 +123,32 @@ impl Rows {
         each.all(met) && self.penetration <= CLEAR
     }
 
+    /// The rows of one axis: the error itself, or how far it is from either end of its tolerance; what of it counts.
+    ///
+    /// `load` adds the derivative of the row, times the number that it is given.
+    pub(crate) fn axis(
+        &mut self,
+        error: f64,
+        rules: &AxisRules,
+        k: usize,
+        load: impl Fn(&mut Self, usize, f64),
+    ) -> f64 {
+        let (weight, tolerance) = (rules.weights[k], rules.tolerances[k]);
+        if weight <= 0.0 {
+            return 0.0;
+        }
+        if tolerance <= 0.0 {
+            let row = self.push(error * weight);
+            load(self, row, weight);
+            return error;
+        }
+        for sign in [1.0, -1.0] {
+            let row = self.push_gap((tolerance + sign * error) * weight);
+            load(self, row, sign * weight);
+        }
+        error - error.clamp(-tolerance, tolerance)
+    }
+
     /// A vector error e along the columns of `axes`: ė = axesᵀ · velocity of `at`; its length over the axes that count.
     pub(crate) fn point(
         &mut self,
@@ -123,16 +157,14 @@ impl Rows {
         at: Vector3<f64>,
         axes: &Matrix3<f64>,
         error: Vector3<f64>,
-        weights: [f64; 3],
+        rules: &AxisRules,
     ) -> f64 {
         let mut squares = 0.0;
         for k in 0..3 {
-            if weights[k] > 0.0 {
-                squares += error[k] * error[k];
-                let force = axes.column(k) * weights[k];
-                let row = self.push(error[k] * weights[k]);
-                self.pull(row, joint, reference, at, force);
-            }
+            let left = self.axis(error[k], rules, k, |rows, row, factor| {
+                rows.pull(row, joint, reference, at, axes.column(k) * factor);
+            });
+            squares += left * left;
         }
         squares.sqrt()
     }
@@ -144,9 +176,9 @@ impl Rows {
         reference: Option<usize>,
         now: &UnitQuaternion<f64>,
         target: &UnitQuaternion<f64>,
-        weights: [f64; 3],
+        rules: &AxisRules,
     ) -> f64 {
-        if weights == [0.0; 3] {
+        if rules.weights == [0.0; 3] {
             return 0.0;
         }
         let error = lie::log(&(target.inverse() * now));
@@ -157,12 +189,11 @@ impl Rows {
         };
         let mut squares = 0.0;
         for k in 0..3 {
-            if weights[k] > 0.0 {
-                squares += error[k] * error[k];
-                let moment = now * (rate.row(k).transpose() * weights[k]);
-                let row = self.push(error[k] * weights[k]);
-                self.twist(row, joint, reference, moment, kind);
-            }
+            let left = self.axis(error[k], rules, k, |rows, row, factor| {
+                let moment = now * (rate.row(k).transpose() * factor);
+                rows.twist(row, joint, reference, moment, kind);
+            });
+            squares += left * left;
         }
         squares.sqrt()
     }

@@ -131,7 +131,11 @@ impl System {
                 _ => {}
             }
         }
-        self.curvature.clear();
+        // Room for what the first solve out of reach takes, which may come late.
+        for square in [&mut self.curvature, &mut self.matrix] {
+            square.clear();
+            square.reserve(dof * dof);
+        }
         self.own_gradient.clear();
         self.own_gradient.extend_from_slice(&self.gradient);
         for (dof, sum) in self.gradient.iter_mut().enumerate() {
