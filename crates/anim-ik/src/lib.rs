@@ -64,6 +64,7 @@ pub mod levenberg_marquardt;
 mod lie;
 mod limb;
 pub mod look_at;
+mod look_at_crowd;
 pub mod mechanism;
 pub mod obstacles;
 pub mod planar_arm;

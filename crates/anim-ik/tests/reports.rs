@@ -54,6 +54,7 @@
 //! | feet: pelvis, slopes, heel and toes, contacts, loops | foot `the_hips_follow_the_lower_foot_and_the_other_leg_bends`, `a_sole_lies_on_its_slope`; foot_lock `the_heel_strikes_and_the_toes_roll_off_without_sliding`, `feet_that_slid_stand_and_knees_do_not_pop`, `a_loop_stays_one_and_feet_stand_over_its_seam`, `the_same_input_gives_the_same_bits_and_a_second_time_changes_little` |
 //! | published characters on uneven ground, hands on a moving bar | anim-engine bodies `a_knight_stands_on_its_feet`, `a_fox_stands_on_its_paws`, `a_human_with_the_walk_of_a_knight_stands_on_its_feet`, `a_human_who_walks_holds_a_moving_bar_with_both_hands` |
 //! | from a shell | anim-cli ik `every_solver_meets_a_goal_within_reach_and_keeps_the_bones`, `limits_hold_and_those_that_are_in_the_way_are_named` |
+//! | crowds, eight at a time | crowd `a_crowd_with_poles_has_the_bits_of_its_characters`, `a_crowd_looks_to_the_bit_as_its_characters_do` |
 //! | nothing allocates | no_alloc `solvers_that_are_warm_allocate_nothing` |
 
 #![allow(clippy::unwrap_used, reason = "a broken test should say where")]
