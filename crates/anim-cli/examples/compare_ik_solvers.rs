@@ -40,6 +40,7 @@ fn main() -> Result<(), Error> {
         ("Gauss-Newton", Box::new(GaussNewton::new(100))),
         ("Levenberg-Marquardt", Box::new(lm(0))),
         ("Levenberg-Marquardt, 50 restarts", Box::new(lm(50))),
+        ("CCD, 50 restarts", Box::new(ccd(50))),
     ];
     println!("Two bones, 0.3 m each, position of the wrist:\n");
     heading("mm", true);
@@ -84,6 +85,12 @@ fn main() -> Result<(), Error> {
         std::fs::write(path, picture.to_png())?;
     }
     Ok(())
+}
+
+fn ccd(restarts: u32) -> Ccd {
+    let mut ccd = Ccd::new(100);
+    ccd.restarts = restarts;
+    ccd
 }
 
 fn lm(restarts: u32) -> LevenbergMarquardt {

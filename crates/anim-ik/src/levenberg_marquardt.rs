@@ -223,21 +223,6 @@ impl LevenbergMarquardt {
         }
         status
     }
-
-    /// Moves to a random place, but for what is locked.
-    fn restart(&mut self, problem: &IkProblem<'_>, start: u32) {
-        let work = &mut self.work;
-        let mut random = Random::new(self.options.seed, 0, start);
-        work.current.assign(&work.best);
-        problem.mechanism.randomize(&mut random, &mut work.current);
-        let values = work.current.values_mut().iter_mut().zip(work.best.values());
-        for ((value, best), stiffness) in values.zip(problem.stiffness) {
-            if *stiffness >= 1.0 {
-                *value = *best;
-            }
-        }
-        work.evaluate(problem);
-    }
 }
 
 impl IkSolver for LevenbergMarquardt {
@@ -255,7 +240,7 @@ impl IkSolver for LevenbergMarquardt {
         let mut status = self.descend(problem, restarts > 0);
         while status != IkStatus::Reached && start < restarts {
             start += 1;
-            self.restart(problem, start);
+            self.work.restart(problem, self.options.seed, start);
             status = self.descend(problem, true);
         }
         if status != IkStatus::Reached && restarts > 0 {
