@@ -40,7 +40,6 @@ fn main() -> Result<(), Error> {
         ("Gauss-Newton", Box::new(GaussNewton::new(100))),
         ("Levenberg-Marquardt", Box::new(lm(0))),
         ("Levenberg-Marquardt, 50 restarts", Box::new(lm(50))),
-        ("CCD, 50 restarts", Box::new(ccd(50))),
     ];
     println!("Two bones, 0.3 m each, position of the wrist:\n");
     heading("mm", true);
@@ -52,6 +51,9 @@ fn main() -> Result<(), Error> {
     println!("\nSeven hinges with limits, place and rotation of the flange:\n");
     heading("mm or mrad", false);
     let arm = hinges()?;
+    let mut stubborn = Ccd::new(100);
+    stubborn.restarts = 50;
+    numeric.push(("CCD, 50 restarts", Box::new(stubborn)));
     for (name, solver) in &mut numeric {
         whole_poses(&arm, name, solver.as_mut());
     }
@@ -85,12 +87,6 @@ fn main() -> Result<(), Error> {
         std::fs::write(path, picture.to_png())?;
     }
     Ok(())
-}
-
-fn ccd(restarts: u32) -> Ccd {
-    let mut ccd = Ccd::new(100);
-    ccd.restarts = restarts;
-    ccd
 }
 
 fn lm(restarts: u32) -> LevenbergMarquardt {
