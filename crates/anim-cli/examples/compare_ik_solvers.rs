@@ -51,6 +51,9 @@ fn main() -> Result<(), Error> {
     println!("\nSeven hinges with limits, place and rotation of the flange:\n");
     heading("mm or mrad", false);
     let arm = hinges()?;
+    let mut stubborn = Ccd::new(100);
+    stubborn.restarts = 50;
+    numeric.push(("CCD, 50 restarts", Box::new(stubborn)));
     for (name, solver) in &mut numeric {
         whole_poses(&arm, name, solver.as_mut());
     }

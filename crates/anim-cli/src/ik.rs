@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Steps at most.
     #[arg(long, default_value_t = 300)]
     iterations: u32,
-    /// Other starts at most, for lm.
+    /// Other starts at most, for lm and ccd.
     #[arg(long, default_value_t = 0)]
     restarts: u32,
     /// Of the other starts.

@@ -225,7 +225,11 @@ fn numeric(solver: Solver, question: &Question<'_>, pose: &mut Pose) -> Result<E
         ..SearchOptions::default()
     };
     let mut solver: Box<dyn IkSolver> = match solver {
-        Solver::Ccd => Box::new(Ccd::new(iterations)),
+        Solver::Ccd => {
+            let mut ccd = Ccd::new(iterations);
+            (ccd.restarts, ccd.seed) = (question.restarts, question.seed);
+            Box::new(ccd)
+        }
         Solver::Fabrik => Box::new(Fabrik::new(iterations)),
         Solver::Dls => Box::new(DampedLeastSquares::new(iterations, 0.1)),
         Solver::Gradient => Box::new(Gradient::new(iterations)),

@@ -1,7 +1,8 @@
 //! Numeric inverse kinematics: how often it succeeds, how long it takes, and whether limits hold.
 //!
 //! First a table: an arm of seven hinges with the measures and limits of a common industrial one, random poses it can
-//! reach, random starts, 1e-5 m and rad. `ANIM_IK_SOLVES` says how many, 20 000 without. Then criterion: one solve, a batch
+//! reach, random starts, 1e-5 m and rad. `ANIM_IK_SOLVES` says how many, 20 000 without. Then as many, some of them out of reach,
+//! on one thread and again on two: what differs in a bit, is out of limits or not finite. Then criterion: one solve, a batch
 //! of a thousand on one and two threads, and a frame of a body of 66 degrees of freedom that follows five effectors.
 //! If `ANIM_PEERS_OUT` names a folder, the first 500 problems and our answers are left there as `arm7.json` for other
 //! programs to solve: `cargo xtask bench --peers`.
@@ -120,12 +121,16 @@ fn violations(mechanism: &Mechanism, at: &Configuration) -> usize {
     broken.count()
 }
 
+/// How many solves were asked for.
+fn solve_count() -> u64 {
+    let solves = std::env::var("ANIM_IK_SOLVES").ok();
+    let solves = solves.and_then(|text| text.parse().ok());
+    solves.unwrap_or(20_000)
+}
+
 fn table(c: &mut Criterion) {
     let _ = c;
-    let solves = std::env::var("ANIM_IK_SOLVES").ok();
-    let solves = solves
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(20_000_u64);
+    let solves = solve_count();
     let Ok(arm) = arm() else { return };
     println!("arm7, {solves} reachable poses, 1e-5 m and rad, random starts");
     println!("restarts  success %  mean us  median  p99  p99.9  steps  violations");
@@ -159,6 +164,60 @@ fn table(c: &mut Criterion) {
             steps as f64 / solves as f64,
         );
     }
+}
+
+/// The same solves on one thread and on two, every eighth of a pose that most likely is out of reach.
+fn reruns(c: &mut Criterion) {
+    let _ = c;
+    let Ok(arm) = arm() else { return };
+    let options = SearchOptions {
+        restarts: 10,
+        ..thorough()
+    };
+    let mut batches = Vec::new();
+    for threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let Ok(pool) = pool.build() else { return };
+        batches.push((pool, IkBatch::new(options)));
+    }
+    let (mut solves, mut reached, mut unequal, mut broken, mut wild) = (0, 0, 0, 0, 0);
+    while solves < solve_count() {
+        let goals: Vec<_> = (solves..solves + 1000)
+            .map(|n| {
+                let mut target = reached_by(&arm, &draw(&arm, 3, n), 7);
+                if n % 8 == 7 {
+                    target.translation.vector *= 2.0;
+                }
+                [Goal::pose(7, target)]
+            })
+            .collect();
+        let problems: Vec<_> = goals
+            .iter()
+            .map(|goals| IkProblem::new(&arm, goals))
+            .collect();
+        let starts: Vec<_> = (solves..solves + 1000).map(|n| draw(&arm, 4, n)).collect();
+        let mut runs = batches.iter_mut().map(|(pool, batch)| {
+            let mut at = starts.clone();
+            let mut reports = vec![IkReport::default(); at.len()];
+            pool.install(|| batch.solve(&problems, &mut at, &mut reports));
+            (at, reports)
+        });
+        let (Some(once), Some(again)) = (runs.next(), runs.next()) else {
+            return;
+        };
+        for ((at, report), (other, told)) in
+            once.0.iter().zip(&once.1).zip(again.0.iter().zip(&again.1))
+        {
+            reached += u64::from(report.status == IkStatus::Reached);
+            unequal += u64::from(at != other || report != told);
+            broken += violations(&arm, at);
+            wild += u64::from(!(at.is_finite() && report.cost.is_finite()));
+        }
+        solves += 1000;
+    }
+    println!(
+        "{solves} solves on one thread and on two: {reached} reached, {unequal} differ, {broken} violations, {wild} not finite"
+    );
 }
 
 /// Angles of the hinges.
@@ -346,5 +405,5 @@ fn full_body(c: &mut Criterion) {
         });
 }
 
-criterion_group!(benches, table, peers, arm7, full_body);
+criterion_group!(benches, table, reruns, peers, arm7, full_body);
 criterion_main!(benches);

@@ -128,6 +128,22 @@ fn look_at(c: &mut Criterion) {
                 gaze.solve(&skeleton, target, 1.0, pose, globals)
             });
         });
+
+    let (mut poses, mut globals): (Vec<_>, Vec<_>) = actors.into_iter().unzip();
+    let mut outcomes = [Outcome::default(); LIMBS];
+    let goals = targets.iter().copied().map(LookAtGoal::new);
+    let goals: Vec<_> = goals.cycle().take(GOALS + LIMBS).collect();
+    let mut n = 0;
+    let mut group = c.benchmark_group("anim-ik/look_at_crowd");
+    group.throughput(Throughput::Elements(LIMBS as u64));
+    group.bench_function(format!("{LIMBS}"), |b| {
+        b.iter(|| {
+            n = (n + 1) % GOALS;
+            let goals = black_box(&goals[n..n + LIMBS]);
+            gaze.aim_crowd(&skeleton, goals, &mut poses, &mut globals, &mut outcomes);
+        });
+    });
+    group.finish();
     kinematics(c, "anim-ik/look_at_kinematics", &skeleton, joint);
 }
 

@@ -4,7 +4,9 @@
 //! limits at once: every pass is cheap, every step lowers the error, and limits hold throughout. It converges fast far from
 //! the goal and slowly near it. The usual way is from tip to root, which curls the tip up before the root has moved; from
 //! the root on, with small steps and a share that is less toward the tip, the whole chain bends, and a chain of ten balls is
-//! there in fifteen passes 99 times of 100 instead of 91. Use it for tails, tentacles and mechanisms with hard limits; [`Fabrik`](crate::Fabrik) looks more natural on
+//! there in fifteen passes 99 times of 100 instead of 91. Where a joint at its limit, or a hinge that no turn of its own brings
+//! nearer, stands in the way of all the others, it stays: of whole poses of an arm of seven hinges a quarter is out of its
+//! way, and [`restarts`](Ccd::restarts) find most of them. Use it for tails, tentacles and mechanisms with hard limits; [`Fabrik`](crate::Fabrik) looks more natural on
 //! long free chains.
 //!
 //! Source: Wang and Chen, "A combined optimization method for solving the inverse kinematics problem of mechanical
@@ -51,6 +53,11 @@ pub struct Ccd {
     pub most_turn: f64,
     /// From 0, every joint turns all the way, to 1, the n-th joint below the root of a chain of N turns 1 − n/N of it.
     pub uncurl: f64,
+    /// Starts at most beyond the first, each of as many passes, drawn from within the limits; where hinges and limits shut in
+    /// the first start, another finds what there is.
+    pub restarts: u32,
+    /// Of the draws.
+    pub seed: u64,
     work: Descent,
     /// Where a second try begins.
     start: Configuration,
@@ -97,6 +104,8 @@ impl Ccd {
             max_iterations,
             most_turn: 0.25,
             uncurl: 0.5,
+            restarts: 0,
+            seed: 0,
             work: Descent::default(),
             start: Configuration::new(Vec::new()),
             carried: Vec::new(),
@@ -267,8 +276,16 @@ impl IkSolver for Ccd {
         if !self.work.begin(problem, configuration, report) {
             return report.status;
         }
-        let status = self.run(problem);
-        self.work.finish(problem, status, configuration, report)
+        let mut status = self.run(problem);
+        let mut start = 0;
+        while status != IkStatus::Reached && start < self.restarts {
+            start += 1;
+            self.work.restart(problem, self.seed, start);
+            status = self.run(problem);
+        }
+        status = self.work.finish(problem, status, configuration, report);
+        report.restarts = start;
+        status
     }
 }
 
@@ -371,7 +388,7 @@ fn squared_error(goal: &Goal, scale: f64, frame: &Isometry3<f64>) -> f64 {
     sum
 }
 
-/// A goal's point, where it should be, and its weight; axes that count less lie less far away.
+/// A goal's point, where it should be at the nearest, and its weight; axes that count less lie less far away.
 pub(crate) fn position_of(
     goal: &Goal,
     frame: &Isometry3<f64>,
@@ -390,11 +407,12 @@ pub(crate) fn position_of(
     let weights = Vector3::from(goal.position_weights);
     let largest = weights.max();
     let weight = largest * goal.effective_weight();
-    let near = at + (target - at).component_mul(&(weights / largest));
+    let off = Goal::beyond_tolerances(target - at, goal.position_tolerances);
+    let near = at + off.component_mul(&(weights / largest));
     (weight > 0.0).then_some((at, near, weight * weight))
 }
 
-/// A goal's rotation, what it should be, and its weight.
+/// A goal's rotation, what it should be at the nearest, and its weight.
 pub(crate) fn rotation_of(
     goal: &Goal,
     frame: &Isometry3<f64>,
@@ -403,6 +421,14 @@ pub(crate) fn rotation_of(
         GoalKind::Orientation { target, .. } => (frame.rotation, target),
         GoalKind::Pose { tool, target, .. } => ((frame * tool).rotation, target.rotation),
         _ => return None,
+    };
+    let target = if goal.rotation_tolerances == [0.0; 3] {
+        target
+    } else {
+        // The nearest rotation that its tolerances allow.
+        let off = lie::log(&(target.inverse() * now));
+        let left = Goal::beyond_tolerances(off, goal.rotation_tolerances);
+        now * lie::exp(-left)
     };
     let weight = Vector3::from(goal.rotation_weights).max() * goal.effective_weight();
     (weight > 0.0).then_some((now, target, weight * weight))

@@ -1,6 +1,7 @@
 //! What every solver of this crate shares: a checked start, the best iterate, the report, and the plain descent loop.
 
 use anim_math::nalgebra::Isometry3;
+use anim_math::random::Random;
 
 use crate::rows::Rows;
 use crate::system::System;
@@ -99,6 +100,20 @@ impl Descent {
             self.best_cost = cost;
             self.best.assign(&self.current);
         }
+    }
+
+    /// Moves to the `start`-th random place of those of `seed`, but for what is locked.
+    pub(crate) fn restart(&mut self, problem: &IkProblem<'_>, seed: u64, start: u32) {
+        let mut random = Random::new(seed, 0, start);
+        self.current.assign(&self.best);
+        problem.mechanism.randomize(&mut random, &mut self.current);
+        let values = self.current.values_mut().iter_mut().zip(self.best.values());
+        for ((value, best), stiffness) in values.zip(problem.stiffness) {
+            if *stiffness >= 1.0 {
+                *value = *best;
+            }
+        }
+        self.evaluate(problem);
     }
 
     pub(crate) fn cost(&self) -> f64 {

@@ -131,7 +131,12 @@ pub struct Goal {
     pub position_weights: [f64; 3],
     /// More factors on rotations, about the axes of the target's frame; 0 leaves an axis free.
     pub rotation_weights: [f64; 3],
-    /// The goal is met within this, in metres for positions and rad for rotations; infinite for a mere preference.
+    /// Positions may be off by this along the same axes, metres, at no cost: a cup that may stand anywhere on a tray.
+    pub position_tolerances: [f64; 3],
+    /// Rotations may be off by this about the same axes, rad, at no cost: a cup that may be turned, but not tilted. Not for
+    /// [`GoalKind::Aim`] and [`GoalKind::Pole`].
+    pub rotation_tolerances: [f64; 3],
+    /// The goal is met within this of what it asks and its axes allow, in metres for positions and rad for rotations; infinite for a mere preference.
     pub tolerance: f64,
     /// 0 comes first, such as contacts. [`LevenbergMarquardt`](crate::LevenbergMarquardt) gives later ones only what earlier
     /// ones leave open; to other solvers each further step weighs a thousandth, and a conflict moves what comes first by a
@@ -147,6 +152,8 @@ impl Goal {
             weight: 1.0,
             position_weights: [1.0; 3],
             rotation_weights: [1.0; 3],
+            position_tolerances: [0.0; 3],
+            rotation_tolerances: [0.0; 3],
             tolerance: 1e-5,
             priority: 0,
         }
@@ -177,6 +184,13 @@ impl Goal {
         })
     }
 
+    /// What is left of an error of position where its axes have their tolerances.
+    pub(crate) fn beyond_tolerances(error: Vector3<f64>, tolerances: [f64; 3]) -> Vector3<f64> {
+        error.zip_map(&Vector3::from(tolerances), |error, tolerance| {
+            error - error.clamp(-tolerance, tolerance)
+        })
+    }
+
     /// The factor on the error with its priority.
     pub(crate) fn effective_weight(&self) -> f64 {
         (0..self.priority).fold(self.weight, |weight, _| weight * 1e-3)
@@ -190,6 +204,13 @@ impl Goal {
             .all(|w| *w >= 0.0 && w.is_finite())
         {
             return Some("a weight is negative or not finite");
+        }
+        let tolerances = self
+            .position_tolerances
+            .iter()
+            .chain(&self.rotation_tolerances);
+        if !tolerances.into_iter().all(|t| *t >= 0.0 && t.is_finite()) {
+            return Some("a tolerance of an axis is negative or not finite");
         }
         if self.tolerance.is_nan() || self.tolerance < 0.0 {
             return Some("its tolerance is negative or not a number");

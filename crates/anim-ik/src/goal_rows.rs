@@ -3,7 +3,7 @@
 use anim_math::nalgebra::{Isometry3, Matrix3, Vector3};
 
 use crate::priorities::level_factor;
-use crate::rows::{Entry, Rows};
+use crate::rows::{AxisRules, Entry, LoadKind, Rows};
 use crate::{Configuration, Frames, Goal, GoalKind, IkProblem, Residual, lie};
 
 impl Rows {
@@ -17,8 +17,14 @@ impl Rows {
     ) -> Residual {
         let weight = goal.weight * level_factor(problem.goals, goal.priority);
         let length = weight * problem.metres_per_radian;
-        let moving = goal.position_weights.map(|w| w * weight);
-        let turning = goal.rotation_weights.map(|w| w * length);
+        let moving = &AxisRules {
+            weights: goal.position_weights.map(|w| w * weight),
+            tolerances: goal.position_tolerances,
+        };
+        let turning = &AxisRules {
+            weights: goal.rotation_weights.map(|w| w * length),
+            tolerances: goal.rotation_tolerances,
+        };
         let axes = Matrix3::identity();
         match goal.kind {
             GoalKind::Position {
@@ -74,7 +80,7 @@ impl Rows {
                 target,
             } => {
                 let frame = frames.get(joint);
-                self.aim(joint, frame, point, axis, target, turning)
+                self.aim(joint, frame, point, axis, target, turning.weights)
             }
             GoalKind::Distance {
                 joint,
@@ -129,7 +135,7 @@ impl Rows {
             GoalKind::CentreOfMass { target } => {
                 self.centre_of_mass(problem, frames, target, moving)
             }
-            GoalKind::Pole { limb, toward } => self.pole(frames, limb, toward, turning[0]),
+            GoalKind::Pole { limb, toward } => self.pole(frames, limb, toward, turning.weights[0]),
             GoalKind::Posture { joint, target } => {
                 let value = &configuration.values()[joint];
                 let mut off = [0.0; 6];
@@ -163,13 +169,8 @@ impl Rows {
                 let unit = Vector3::ith(k, weights[k]);
                 let force = (unit - wanted * wanted.dot(&unit)) / distance;
                 let row = self.push(error[k] * weights[k]);
-                self.pull(
-                    row,
-                    joint,
-                    None,
-                    axis.cross(&unit) + start.cross(&force),
-                    force,
-                );
+                self.twist(row, joint, None, axis.cross(&unit), LoadKind::Other);
+                self.pull(row, joint, None, start, force);
             }
         }
         Residual {
@@ -183,7 +184,7 @@ impl Rows {
         problem: &IkProblem<'_>,
         frames: &Frames,
         target: Vector3<f64>,
-        weights: [f64; 3],
+        rules: &AxisRules,
     ) -> Residual {
         let mass_of = |joint: usize| problem.masses.get(joint).map_or(1.0, |m| m.mass);
         let centre_of = |joint: usize| {
@@ -202,14 +203,13 @@ impl Rows {
         let error = (0..count).fold(Vector3::zeros(), moment) / total - target;
         let mut squares = 0.0;
         for k in 0..3 {
-            if weights[k] > 0.0 {
-                squares += error[k] * error[k];
-                let row = self.push(error[k] * weights[k]);
+            let left = self.axis(error[k], rules, k, |rows, row, factor| {
                 for joint in (0..count).filter(|joint| mass_of(*joint) > 0.0) {
-                    let force = Vector3::ith(k, weights[k] * mass_of(joint) / total);
-                    self.pull(row, joint, None, centre_of(joint).cross(&force), force);
+                    let force = Vector3::ith(k, factor * mass_of(joint) / total);
+                    rows.pull(row, joint, None, centre_of(joint), force);
                 }
-            }
+            });
+            squares += left * left;
         }
         Residual {
             position: f64::sqrt(squares),
@@ -254,8 +254,7 @@ impl Rows {
         ];
         let row = self.push(angle * weight);
         for ((joint, at), force) in limb.into_iter().zip([root, bend, tip]).zip(forces) {
-            let force = force * weight;
-            self.pull(row, joint, None, at.cross(&force), force);
+            self.pull(row, joint, None, at, force * weight);
         }
         Residual {
             position: 0.0,

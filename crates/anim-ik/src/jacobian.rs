@@ -37,13 +37,13 @@ use crate::rows::Rows;
 use crate::{Configuration, IkProblem, JointValue};
 
 /// The motion of all that hangs on a degree of freedom: angular velocity, and the velocity at the model's origin.
-type Twist = (Vector3<f64>, Vector3<f64>);
+pub(crate) type Twist = (Vector3<f64>, Vector3<f64>);
 
 /// Weighted errors of a problem at a configuration and their derivatives; reusable, then allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Jacobian {
     pub(crate) rows: Rows,
-    twists: Vec<Twist>,
+    pub(crate) twists: Vec<Twist>,
     /// One a degree of freedom, each of as many numbers as there are errors.
     pub(crate) columns: Vec<f64>,
     /// The rows of the slacks, taken out of the columns; n numbers each.
@@ -189,6 +189,15 @@ impl Jacobian {
             for (j, value) in matrix.tr_mul(&old).iter().enumerate() {
                 columns[j * count + row] = *value;
             }
+        }
+        let twists = &mut self.twists[dofs.clone()];
+        let old: [Twist; N] = std::array::from_fn(|i| twists[i]);
+        for (twist, weights) in twists.iter_mut().zip(matrix.column_iter()) {
+            let sum = |of: fn(&Twist) -> &Vector3<f64>| {
+                let each = old.iter().zip(weights.iter());
+                each.fold(Vector3::zeros(), |sum, (twist, w)| sum + of(twist) * *w)
+            };
+            *twist = (sum(|twist| &twist.0), sum(|twist| &twist.1));
         }
         let dof = self.twists.len();
         for row in self.slack_rows.chunks_exact_mut(dof) {

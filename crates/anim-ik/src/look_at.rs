@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arc::{Arc, Roll, between_pairs};
 use crate::frame::{Frame, is_finite, position, vector};
+use crate::real::{Real, Turn, Vector, cross, dot, scale};
 use crate::{IkError, Outcome};
 
 /// A joint that looks along one of its axes.
@@ -208,29 +209,43 @@ impl LookAt {
         globals: &mut Globals,
     ) -> Outcome {
         let to_target = target - position(globals, self.joint);
-        let far = to_target.norm();
-        if !(far > 1e-18 && far.is_finite()) {
-            return Outcome {
-                reached: is_finite(&target),
-                residual: 0.0,
-                iterations: 0,
-            };
-        }
-        let wanted = to_target * (1.0 / far);
+        let far2 = to_target.norm_squared();
         let is_active = weight > 0.0 && is_finite(&pole) && twist.is_finite();
-        if is_active {
-            let is_plain = weight >= 1.0 && twist == 0.0 && self.limit >= PI;
-            if !(is_plain && self.turn(skeleton, wanted, pole, pose, globals)) {
+        let is_plain = is_active && weight >= 1.0 && twist == 0.0 && self.is_plain();
+        if !(is_plain && self.turn(skeleton, to_target, far2, pole, pose, globals)) {
+            let far = to_target.norm();
+            if !(far > 1e-18 && far.is_finite()) {
+                return Outcome {
+                    reached: is_finite(&target),
+                    residual: 0.0,
+                    iterations: 0,
+                };
+            }
+            if is_active {
                 let goal = LookAtGoal {
                     target,
                     pole,
                     twist,
                     weight,
                 };
-                self.turn_carefully(skeleton, wanted, far, &goal, pose, globals);
+                self.turn_carefully(skeleton, to_target, far, &goal, pose, globals);
             }
+        }
+        if is_active {
             skeleton.globals_below(self.joint, pose, globals);
         }
+        self.outcome(globals, to_target, is_active)
+    }
+
+    /// True if neither a limit nor an eye aside makes it out of the ordinary.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.limit >= PI && self.offset == Vec3::zeros()
+    }
+
+    /// What is left once the joint has turned.
+    #[inline(always)]
+    pub(crate) fn outcome(&self, globals: &Globals, to_target: Vec3, is_active: bool) -> Outcome {
         let residual = self.residual(globals, to_target);
         Outcome {
             reached: residual <= 1e-5,
@@ -246,23 +261,16 @@ impl LookAt {
     fn turn(
         &self,
         skeleton: &Skeleton,
-        wanted: Vec3,
+        to_target: Vec3,
+        far2: f32,
         pole: Vec3,
         pose: &mut Pose,
         globals: &Globals,
     ) -> bool {
         let view = vector(globals, self.joint, self.forward);
-        let across = view.cross(&vector(globals, self.joint, self.up));
-        let beside = wanted.cross(&pole);
-        let (slope, width) = (beside.norm_squared(), across.norm_squared());
-        let is_steep = slope < STEEP * pole.norm_squared();
-        if is_steep || !width.is_normal() || self.offset != Vec3::zeros() {
-            return false;
-        }
-        let now = [view * (1.0 / view.norm()), across * (1.0 / width.sqrt())];
-        let upright = [wanted, beside * (1.0 / slope.sqrt())];
-        let [now, upright] = [now, upright].map(|[along, aside]| [along.into(), aside.into()]);
-        let (turn, true) = between_pairs(now, upright) else {
+        let up = vector(globals, self.joint, self.up);
+        let sight = [view.into(), up.into()];
+        let (turn, true) = gaze(sight, to_target.into(), far2, pole.into()) else {
             return false;
         };
         let Some(frame) = Frame::of_even_parent(skeleton, self.joint, globals) else {
@@ -278,12 +286,13 @@ impl LookAt {
     fn turn_carefully(
         &self,
         skeleton: &Skeleton,
-        wanted: Vec3,
+        to_target: Vec3,
         far: f32,
         goal: &LookAtGoal,
         pose: &mut Pose,
         globals: &Globals,
     ) {
+        let wanted = to_target * (1.0 / far);
         let turn = self.sight(globals, far).turn(wanted, goal, self.limit);
         let frame = Frame::of_parent(skeleton, self.joint, globals);
         frame.turn(self.joint, turn, goal.weight, pose);
@@ -321,6 +330,42 @@ impl LookAt {
         }
         Sight { view, up }
     }
+}
+
+/// The model-space rotation from how a joint looks to a target seen upright, times twice the root of its w, and whether to
+/// use it.
+///
+/// * `view`, `up`: as the joint has them, of any length. * `way`: to the target, m, `far2` its square.
+///
+/// Two pairs of directions, each view and what is beside it, have one rotation between them. Not to be used where a pair is
+/// none, or the view is so near the pole that the roll fades out.
+#[inline(always)]
+pub(crate) fn gaze<T: Real>(
+    [view, up]: [Vector<T>; 2],
+    way: Vector<T>,
+    far2: T,
+    pole: Vector<T>,
+) -> (Turn<T>, T::Mask) {
+    let (across, beside) = (cross(view, up), cross(way, pole));
+    let squares = [
+        far2,
+        dot(beside, beside),
+        dot(view, view),
+        dot(across, across),
+    ];
+    let [far2, slope, size, width] = squares;
+    let steep = far2.constant(STEEP) * far2 * dot(pole, pole);
+    let (least, most) = (far2.constant(f32::MIN_POSITIVE), far2.constant(f32::MAX));
+    let is_usual = slope.is_least(steep)
+        & slope.min(far2).min(size.min(width)).is_least(least)
+        & most.is_least(slope.max(far2).max(size.max(width)));
+    let one = far2.constant(1.0);
+    let [far, slope, size, width] = [far2.sqrt(), slope.sqrt(), size.sqrt(), width.sqrt()];
+    let [far, slope, size, width] = [one / far, one / slope, one / size, one / width];
+    let now = [scale(view, size), scale(across, width)];
+    let upright = [scale(way, far), scale(beside, slope)];
+    let (turn, is_short) = between_pairs(now, upright);
+    (turn, is_usual & is_short)
 }
 
 /// From the joint to where the ray from the eye is `far` from it, unit length.

@@ -112,8 +112,8 @@ impl Obstacles<'_> {
                 };
                 let row = rows.push_gap(gap * self.weight);
                 let force = away * self.weight;
-                rows.pull(row, a.joint, None, at_a.cross(&force), force);
-                rows.pull(row, b.joint, None, at_b.cross(&-force), -force);
+                rows.pull(row, a.joint, None, at_a, force);
+                rows.pull(row, b.joint, None, at_b, -force);
                 deepest = deepest.max(-gap);
             }
         }

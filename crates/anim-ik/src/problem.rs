@@ -125,6 +125,17 @@ impl<'a> IkProblem<'a> {
 }
 
 /// A solver: a small value with its options and its scratch, one a thread.
+///
+/// All keep limits, weights and tolerances and lock what is stiff by 1. Besides that
+///
+/// | solver | goals | priorities | posture, obstacles, masses | other starts |
+/// |---|---|---|---|---|
+/// | [`LevenbergMarquardt`](crate::LevenbergMarquardt) | all | strict | yes | seeded |
+/// | [`GaussNewton`](crate::GaussNewton), [`DampedLeastSquares`](crate::DampedLeastSquares), [`Gradient`](crate::Gradient) | all | a thousandth of the weight a step | yes | no |
+/// | [`Ccd`](crate::Ccd) | position, orientation, pose, aim | a thousandth of the weight a step | no | seeded |
+/// | [`Fabrik`](crate::Fabrik) | position, orientation, pose | a thousandth of the weight a step | no | no |
+///
+/// Goals that a solver does not work toward are still in its report.
 pub trait IkSolver: Send {
     /// Moves `configuration` toward the goals of `problem` and says in `report` how far that went.
     ///

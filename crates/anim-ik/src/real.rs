@@ -6,7 +6,7 @@
 use std::ops::{Add, BitAnd, Div, Mul, Sub};
 
 use anim_math::Vec3;
-use anim_math::lanes::{Simd, SimdBase, SimdFloat, f32x8};
+use anim_math::lanes::{self, Lanes, Simd, SimdBase, SimdFloat, f32x8};
 use anim_math::nalgebra::Quaternion;
 
 /// A number, or eight side by side.
@@ -181,4 +181,22 @@ impl From<Quaternion<f32>> for Turn<f32> {
             v: v.into(),
         }
     }
+}
+
+/// Gives a lane its numbers.
+#[inline(always)]
+pub(crate) fn put<const N: usize>(parts: &mut [Lanes; N], lane: usize, values: [f32; N]) {
+    for (part, value) in parts.iter_mut().zip(values) {
+        part[lane] = value;
+    }
+}
+
+/// Three vectors of eight.
+#[inline(always)]
+pub(crate) fn load_three<S: Simd>(simd: S, vectors: &[[Lanes; 3]; 3]) -> [Vector<f32x8<S>>; 3] {
+    [
+        lanes::load_all(simd, &vectors[0]),
+        lanes::load_all(simd, &vectors[1]),
+        lanes::load_all(simd, &vectors[2]),
+    ]
 }

@@ -16,6 +16,18 @@ pub(crate) struct Load {
     /// About the model's origin.
     pub(crate) moment: Vector3<f64>,
     pub(crate) force: Vector3<f64>,
+    pub(crate) kind: LoadKind,
+}
+
+/// What is known of how a load changes as joints turn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum LoadKind {
+    /// The force keeps its direction and acts here.
+    Point(Vector3<f64>),
+    /// It is the pull of a rotation toward another.
+    Turn,
+    /// Nothing.
+    Other,
 }
 
 /// The entry of a row that depends on a joint's own value.
@@ -24,6 +36,14 @@ pub(crate) struct Entry {
     pub(crate) row: usize,
     pub(crate) dof: usize,
     pub(crate) value: f64,
+}
+
+/// What the axes of a vector error count, and how far off they may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AxisRules {
+    /// 0 leaves an axis free.
+    pub(crate) weights: [f64; 3],
+    pub(crate) tolerances: [f64; 3],
 }
 
 /// Weighted errors at one configuration, and their wrenches.
@@ -103,6 +123,32 @@ impl Rows {
         each.all(met) && self.penetration <= CLEAR
     }
 
+    /// The rows of one axis: the error itself, or how far it is from either end of its tolerance; what of it counts.
+    ///
+    /// `load` adds the derivative of the row, times the number that it is given.
+    pub(crate) fn axis(
+        &mut self,
+        error: f64,
+        rules: &AxisRules,
+        k: usize,
+        load: impl Fn(&mut Self, usize, f64),
+    ) -> f64 {
+        let (weight, tolerance) = (rules.weights[k], rules.tolerances[k]);
+        if weight <= 0.0 {
+            return 0.0;
+        }
+        if tolerance <= 0.0 {
+            let row = self.push(error * weight);
+            load(self, row, weight);
+            return error;
+        }
+        for sign in [1.0, -1.0] {
+            let row = self.push_gap((tolerance + sign * error) * weight);
+            load(self, row, sign * weight);
+        }
+        error - error.clamp(-tolerance, tolerance)
+    }
+
     /// A vector error e along the columns of `axes`: ė = axesᵀ · velocity of `at`; its length over the axes that count.
     pub(crate) fn point(
         &mut self,
@@ -111,16 +157,14 @@ impl Rows {
         at: Vector3<f64>,
         axes: &Matrix3<f64>,
         error: Vector3<f64>,
-        weights: [f64; 3],
+        rules: &AxisRules,
     ) -> f64 {
         let mut squares = 0.0;
         for k in 0..3 {
-            if weights[k] > 0.0 {
-                squares += error[k] * error[k];
-                let force = axes.column(k) * weights[k];
-                let row = self.push(error[k] * weights[k]);
-                self.pull(row, joint, reference, at.cross(&force), force);
-            }
+            let left = self.axis(error[k], rules, k, |rows, row, factor| {
+                rows.pull(row, joint, reference, at, axes.column(k) * factor);
+            });
+            squares += left * left;
         }
         squares.sqrt()
     }
@@ -132,21 +176,24 @@ impl Rows {
         reference: Option<usize>,
         now: &UnitQuaternion<f64>,
         target: &UnitQuaternion<f64>,
-        weights: [f64; 3],
+        rules: &AxisRules,
     ) -> f64 {
-        if weights == [0.0; 3] {
+        if rules.weights == [0.0; 3] {
             return 0.0;
         }
         let error = lie::log(&(target.inverse() * now));
         let rate = lie::right_jacobian_inverse(error);
+        let kind = match reference {
+            None => LoadKind::Turn,
+            Some(_) => LoadKind::Other,
+        };
         let mut squares = 0.0;
         for k in 0..3 {
-            if weights[k] > 0.0 {
-                squares += error[k] * error[k];
-                let moment = now * (rate.row(k).transpose() * weights[k]);
-                let row = self.push(error[k] * weights[k]);
-                self.pull(row, joint, reference, moment, Vector3::zeros());
-            }
+            let left = self.axis(error[k], rules, k, |rows, row, factor| {
+                let moment = now * (rate.row(k).transpose() * factor);
+                rows.twist(row, joint, reference, moment, kind);
+            });
+            squares += left * left;
         }
         squares.sqrt()
     }
@@ -163,7 +210,7 @@ impl Rows {
         if weight > 0.0 {
             let force = direction * weight;
             let row = self.push(error * weight);
-            self.pull(row, joint, None, at.cross(&force), force);
+            self.pull(row, joint, None, at, force);
         }
         error.abs()
     }
@@ -180,7 +227,7 @@ impl Rows {
         if weight > 0.0 {
             let force = direction * weight;
             let row = self.push_gap(gap * weight);
-            self.pull(row, joint, None, at.cross(&force), force);
+            self.pull(row, joint, None, at, force);
         }
         (-gap).max(0.0)
     }
@@ -207,29 +254,48 @@ impl Rows {
         self.multipliers.get(row).copied().unwrap_or(0.0)
     }
 
-    /// A wrench on `joint`, and its opposite on the joint it is seen from.
+    /// A force at a point of `joint`, and its opposite on the joint it is seen from.
     pub(crate) fn pull(
         &mut self,
         row: usize,
         joint: usize,
         reference: Option<usize>,
-        moment: Vector3<f64>,
+        at: Vector3<f64>,
         force: Vector3<f64>,
     ) {
-        self.loads.push(Load {
-            row,
-            joint,
-            moment,
-            force,
-        });
-        if let Some(joint) = reference {
-            let (moment, force) = (-moment, -force);
-            self.loads.push(Load {
+        let moment = at.cross(&force);
+        let kind = match reference {
+            None => LoadKind::Point(at),
+            Some(_) => LoadKind::Other,
+        };
+        for (joint, sign) in [(Some(joint), 1.0), (reference, -1.0)] {
+            self.loads.extend(joint.map(|joint| Load {
                 row,
                 joint,
-                moment,
-                force,
-            });
+                moment: moment * sign,
+                force: force * sign,
+                kind,
+            }));
+        }
+    }
+
+    /// A moment on `joint`, and its opposite on the joint it is seen from.
+    pub(crate) fn twist(
+        &mut self,
+        row: usize,
+        joint: usize,
+        reference: Option<usize>,
+        moment: Vector3<f64>,
+        kind: LoadKind,
+    ) {
+        for (joint, sign) in [(Some(joint), 1.0), (reference, -1.0)] {
+            self.loads.extend(joint.map(|joint| Load {
+                row,
+                joint,
+                moment: moment * sign,
+                force: Vector3::zeros(),
+                kind,
+            }));
         }
     }
 }

@@ -5,13 +5,13 @@
 
 use std::borrow::BorrowMut;
 
-use anim_math::lanes::{LANES, Lanes, Level, Select, Simd, SimdBase, dispatch, f32x8, store_all};
+use anim_math::lanes::{LANES, Lanes, Level, Select, Simd, SimdBase, dispatch, store_all};
 use anim_math::{Vec3, lanes};
 use anim_skeleton::{Globals, Pose, Skeleton};
 
 use crate::frame::{columns, even_axes, position, turned};
 use crate::limb::{Bones, Way, eased};
-use crate::real::{Vector, sub};
+use crate::real::{load_three, put, sub};
 use crate::{Outcome, TwoBone, TwoBoneGoal};
 
 impl TwoBone {
@@ -165,13 +165,6 @@ impl Eight {
     }
 }
 
-#[inline(always)]
-fn put<const N: usize>(parts: &mut [Lanes; N], lane: usize, values: [f32; N]) {
-    for (part, value) in parts.iter_mut().zip(values) {
-        part[lane] = value;
-    }
-}
-
 /// Turns root and mid of all eight.
 #[inline(always)]
 fn turn<S: Simd>(simd: S, eight: &mut Eight, is_poled: bool, is_soft: bool) {
@@ -199,8 +192,8 @@ fn turn<S: Simd>(simd: S, eight: &mut Eight, is_poled: bool, is_soft: bool) {
         None
     };
     let ([swing, bend], is_usual) = bones.turns(&way, distance, pole);
-    let (root_axes, is_root_even) = even_axes(space(simd, &eight.spaces[0]));
-    let (mid_axes, is_mid_even) = even_axes(space(simd, &eight.spaces[1]));
+    let (root_axes, is_root_even) = even_axes(load_three(simd, &eight.spaces[0]));
+    let (mid_axes, is_mid_even) = even_axes(load_three(simd, &eight.spaces[1]));
     let rotation = lanes::load_all(simd, &eight.rotations[0]);
     let rotation = turned(root_axes, swing, swing.norm(), rotation);
     store_all(rotation, &mut eight.rotations[0]);
@@ -210,13 +203,4 @@ fn turn<S: Simd>(simd: S, eight: &mut Eight, is_poled: bool, is_soft: bool) {
     let is_usual = is_usual & is_root_even & is_mid_even;
     let (one, zero) = (lanes::splat(simd, 1.0), lanes::splat(simd, 0.0));
     lanes::store(is_usual.select(one, zero), &mut eight.is_usual);
-}
-
-#[inline(always)]
-fn space<S: Simd>(simd: S, columns: &[[Lanes; 3]; 3]) -> [Vector<f32x8<S>>; 3] {
-    [
-        lanes::load_all(simd, &columns[0]),
-        lanes::load_all(simd, &columns[1]),
-        lanes::load_all(simd, &columns[2]),
-    ]
 }

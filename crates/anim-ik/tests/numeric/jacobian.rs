@@ -110,6 +110,8 @@ fn every_derivative_is_the_central_difference_of_its_error() {
                 weight: 1.3,
                 position_weights: [1.0, 0.5, 2.0],
                 rotation_weights: [0.7, 1.0, 1.5],
+                position_tolerances: [0.0, 0.05, 0.1].map(|t| t * (seed % 2) as f64),
+                rotation_tolerances: [0.02, 0.0, 0.05].map(|t| t * (seed % 2) as f64),
                 ..Goal::new(kind)
             };
             let problem = IkProblem {

@@ -8,3 +8,4 @@ mod obstacles;
 mod priorities;
 mod reach;
 mod recovery;
+mod tolerances;

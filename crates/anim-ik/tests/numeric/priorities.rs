@@ -4,9 +4,9 @@ use anim_ik::{
     Configuration, Goal, GoalKind, IkProblem, IkReport, IkSolver, IkStatus, LevenbergMarquardt,
     Mechanism, MechanismJoint, Posture, SearchOptions,
 };
-use anim_math::nalgebra::Vector3;
+use anim_math::nalgebra::{Isometry3, UnitQuaternion, Vector3};
 
-use crate::arm::{ball, drawn, fixed, frames, link, planar, seven};
+use crate::arm::{ball, drawn, fixed, frames, link, planar, seven, tree};
 
 fn solved(problem: &IkProblem<'_>, at: &mut Configuration, max_iterations: u32) -> IkReport {
     let mut solver = LevenbergMarquardt::new(SearchOptions {
@@ -143,6 +143,58 @@ fn an_arm_out_of_reach_with_a_posture_is_as_near_as_without() {
         assert_ne!(report.status, IkStatus::IterationLimit, "{seed}");
         let off = report.residuals[0].position - nearest;
         assert!(off.abs() < 1e-4, "{seed}: {off}");
+    }
+}
+
+/// The stiffer a posture, the further it and the goal are at odds: the least of both is what counts, and no longer search
+/// finds less.
+#[test]
+fn what_is_out_of_reach_settles_its_posture_whatever_that_weighs() {
+    let (arm, tree) = (seven(), tree());
+    let far = Vector3::new(2.0, 2.5, 1.0);
+    let turn = UnitQuaternion::from_scaled_axis(Vector3::new(1.0, 2.0, -0.7));
+    let pose = Isometry3::from_parts(far.into(), turn);
+    let cases = [
+        (&arm, Goal::position(7, far)),
+        (&arm, Goal::pose(7, pose)),
+        (&tree, Goal::position(6, far * 3.0)),
+        (&tree, Goal::pose(6, pose)),
+    ];
+    for (case, (mechanism, goal)) in cases.into_iter().enumerate() {
+        let goals = [goal];
+        // The tree would go along otherwise.
+        let mut stiffness = vec![0.0; mechanism.len()];
+        stiffness[0] = if case < 2 { 0.0 } else { 1.0 };
+        for weight in [0.0, 1e-3, 1e-2, 3e-2, 0.1, 0.3] {
+            for seed in 0..20 {
+                let preferred = drawn(mechanism, 40 + seed);
+                let posture = Posture {
+                    target: &preferred,
+                    weight,
+                };
+                let problem = IkProblem {
+                    posture: (weight > 0.0).then_some(posture),
+                    stiffness: &stiffness,
+                    ..IkProblem::new(mechanism, &goals)
+                };
+                let mut search = LevenbergMarquardt::default();
+                let (mut at, mut report) = (drawn(mechanism, seed), IkReport::default());
+                search.options.max_iterations = 120;
+                search.solve(&problem, &mut at, &mut report);
+                assert_eq!(
+                    report.status,
+                    IkStatus::Infeasible,
+                    "{case} {weight} {seed}"
+                );
+                let cost = report.cost;
+                search.options.max_iterations = 1000;
+                search.solve(&problem, &mut at, &mut report);
+                assert!(
+                    cost - report.cost < 1e-8 * cost,
+                    "{case} {weight} {seed}: {cost} {report:?}"
+                );
+            }
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Bad input is a status, and leaves nothing behind.
 
 use anim_ik::{
-    Configuration, DampedLeastSquares, GaussNewton, Goal, GoalKind, Gradient, IkError, IkProblem,
-    IkReport, IkSolver, IkStatus, JointValue, LevenbergMarquardt, Limb, Mechanism, Obstacles,
-    Posture, SearchOptions,
+    Ccd, Configuration, DampedLeastSquares, GaussNewton, Goal, GoalKind, Gradient, IkError,
+    IkProblem, IkReport, IkSolver, IkStatus, JointValue, LevenbergMarquardt, Limb, Mechanism,
+    Obstacles, Posture, SearchOptions,
 };
 use anim_math::nalgebra::Vector3;
 
@@ -127,4 +127,38 @@ fn what_is_wrong_is_said_with_its_place() {
             ..
         })
     ));
+}
+
+#[test]
+fn what_one_start_of_ccd_misses_another_finds() {
+    let arm = seven();
+    let mut stiffness = [0.0; 8];
+    stiffness[6] = 1.0;
+    let reached = |restarts| {
+        let mut solver = Ccd::new(100);
+        solver.restarts = restarts;
+        let mut count = 0;
+        for seed in 0..60 {
+            // The last hinge stands as it should and is locked.
+            let mut at = drawn(&arm, 300 + seed);
+            let mut shown = drawn(&arm, seed);
+            shown.values_mut()[6] = at.values()[6];
+            let goals = [Goal {
+                tolerance: 1e-4,
+                ..Goal::pose(7, *frames(&arm, &shown).get(7))
+            }];
+            let problem = IkProblem {
+                stiffness: &stiffness,
+                ..IkProblem::new(&arm, &goals)
+            };
+            let mut report = IkReport::default();
+            let status = solver.solve(&problem, &mut at, &mut report);
+            assert!(report.restarts <= restarts && arm.is_within(&at));
+            assert_eq!(at.values()[6], shown.values()[6], "{seed}");
+            count += u32::from(status == IkStatus::Reached);
+        }
+        count
+    };
+    let (once, often) = (reached(0), reached(20));
+    assert!(once < 30 && often >= 40, "{once} {often}");
 }

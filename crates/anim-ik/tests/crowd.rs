@@ -5,7 +5,7 @@
     reason = "helpers of tests are test code, which the lint does not see"
 )]
 
-use anim_ik::{Outcome, TwoBone, TwoBoneGoal};
+use anim_ik::{LookAt, LookAtGoal, Outcome, TwoBone, TwoBoneGoal};
 use anim_math::random::Random;
 use anim_math::{Transform, Vec3, quat};
 use anim_skeleton::{Globals, JointSpec, Pose, Skeleton};
@@ -74,17 +74,23 @@ fn goals(count: usize, kind: impl Fn(usize, &mut Random, &mut TwoBoneGoal)) -> V
     (0..count).map(goal).collect()
 }
 
+type Crowd<'a, G> = &'a dyn Fn(&Skeleton, &[G], &mut [Pose], &mut [Globals], &mut [Outcome]);
+type Alone<'a, G> = &'a dyn Fn(&Skeleton, &G, &mut Pose, &mut Globals) -> Outcome;
+
 /// Solves both ways and compares every bit; the outcomes.
-fn both(goals: &[TwoBoneGoal]) -> Vec<Outcome> {
-    let skeleton = leg();
-    let limb = TwoBone::new(&skeleton, skeleton.joint(3)).unwrap();
-    let (mut poses, mut globals) = crowd(&skeleton, goals.len());
+fn compared<G>(
+    skeleton: &Skeleton,
+    goals: &[G],
+    crowd_of: Crowd<'_, G>,
+    alone: Alone<'_, G>,
+) -> Vec<Outcome> {
+    let (mut poses, mut globals) = crowd(skeleton, goals.len());
     let (mut poses_alone, mut globals_alone) = (poses.clone(), globals.clone());
     let mut outcomes = vec![Outcome::default(); goals.len()];
-    limb.solve_crowd(&skeleton, goals, &mut poses, &mut globals, &mut outcomes);
-    let alone = poses_alone.iter_mut().zip(&mut globals_alone);
-    for (n, ((pose, globals), goal)) in alone.zip(goals).enumerate() {
-        let outcome = limb.solve(&skeleton, goal, pose, globals);
+    crowd_of(skeleton, goals, &mut poses, &mut globals, &mut outcomes);
+    let each = poses_alone.iter_mut().zip(&mut globals_alone);
+    for (n, ((pose, globals), goal)) in each.zip(goals).enumerate() {
+        let outcome = alone(skeleton, goal, pose, globals);
         let bits = |o: &Outcome| (o.reached, o.residual.to_bits(), o.iterations);
         assert_eq!(bits(&outcome), bits(&outcomes[n]), "{n}");
     }
@@ -97,6 +103,20 @@ fn both(goals: &[TwoBoneGoal]) -> Vec<Outcome> {
     }
     assert_eq!(globals, globals_alone);
     outcomes
+}
+
+/// The leg of every character.
+fn both(goals: &[TwoBoneGoal]) -> Vec<Outcome> {
+    let skeleton = leg();
+    let limb = TwoBone::new(&skeleton, skeleton.joint(3)).unwrap();
+    compared(
+        &skeleton,
+        goals,
+        &|skeleton, goals, poses, globals, outcomes| {
+            limb.solve_crowd(skeleton, goals, poses, globals, outcomes);
+        },
+        &|skeleton, goal, pose, globals| limb.solve(skeleton, goal, pose, globals),
+    )
 }
 
 #[test]
@@ -140,4 +160,58 @@ fn goals_of_all_kinds_side_by_side_are_answered_as_alone() {
         }
     }));
     assert!(outcomes.iter().any(|outcome| outcome.iterations == 0));
+}
+
+/// How many of the characters look at their targets, whichever joint looks, each with the bits it has alone.
+fn looking(joint: usize, change: impl Fn(LookAt) -> LookAt, goals: &[LookAtGoal]) -> usize {
+    let skeleton = leg();
+    let gaze = LookAt::new(
+        skeleton.joint(joint),
+        Vec3::z(),
+        Vec3::new(0.1, 1.0, 0.2),
+        4.0,
+    );
+    let gaze = change(gaze.unwrap());
+    let outcomes = compared(
+        &skeleton,
+        goals,
+        &|skeleton, goals, poses, globals, outcomes| {
+            gaze.aim_crowd(skeleton, goals, poses, globals, outcomes);
+        },
+        &|skeleton, goal, pose, globals| gaze.aim(skeleton, goal, pose, globals),
+    );
+    outcomes.iter().filter(|outcome| outcome.reached).count()
+}
+
+#[test]
+fn a_crowd_looks_to_the_bit_as_its_characters_do() {
+    let mut random = Random::new(5, 0, 0);
+    for count in [0, 1, 7, 8, 9, 200] {
+        let goals: Vec<_> = (0..count)
+            .map(|n| {
+                let mut goal = LookAtGoal::new(random.in_ball() * 5.0);
+                match n % 23 {
+                    3 => goal.pole = random.on_sphere() * 0.3,
+                    5 => goal.pole = Vec3::zeros(),
+                    7 => goal.twist = 0.4,
+                    9 => goal.weight = 0.5,
+                    11 => goal.weight = 0.0,
+                    13 => goal.target.y = f32::NAN,
+                    15 => goal.target *= 1e30,
+                    17 => goal.target = Vec3::y() * 4.0,
+                    19 => goal.pole.x = f32::INFINITY,
+                    21 => goal.weight = f32::NAN,
+                    _ => {}
+                }
+                goal
+            })
+            .collect();
+        for joint in 0..6 {
+            let reached = looking(joint, |gaze| gaze, &goals);
+            assert!(10 * reached >= 6 * count, "{reached} of {count}");
+            looking(joint, |gaze| LookAt { limit: 0.7, ..gaze }, &goals);
+            let eye = |gaze: LookAt| gaze.with_offset(Vec3::new(0.0, 0.1, 0.05)).unwrap();
+            looking(joint, eye, &goals);
+        }
+    }
 }
