@@ -12,6 +12,7 @@
 use anim_geom::Mesh;
 use anim_math::{Affine, Transform};
 use anim_skeleton::{ClipSpec, DriverSpec, JointSpec, Skeleton, SkeletonError};
+use anim_skin::tangents::TangentTarget;
 use anim_skin::{Influences, MorphTarget};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,8 @@ pub struct Document {
     pub findings: Vec<Finding>,
     /// Joints that follow from others, by node index: spring bones of VRM. Not written to glTF.
     pub drivers: Vec<DriverSpec>,
+    /// Tangents of the primitives that have some, by ascending mesh and primitive.
+    pub tangents: Vec<TangentSpec>,
 }
 
 /// One node.
@@ -77,6 +80,20 @@ pub struct Primitive {
     pub targets: Vec<MorphTarget>,
     /// Linear RGB base colour.
     pub color: [f32; 3],
+}
+
+/// The tangents of one primitive, for normal maps: what [`TangentBlocks`](anim_skin::TangentBlocks) and
+/// [`TangentMorphs`](anim_skin::TangentMorphs) are made of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TangentSpec {
+    /// Index of the mesh.
+    pub mesh: usize,
+    /// Place of the primitive in the mesh.
+    pub primitive: usize,
+    /// One a vertex: x, y, z unit, and the handedness 1 or −1 of the bitangent.
+    pub rest: Vec<[f32; 4]>,
+    /// What the morph targets do to them, one a target; empty where none moves any.
+    pub targets: Vec<TangentTarget>,
 }
 
 /// The joints of a skin.
@@ -132,6 +149,15 @@ impl Document {
                 skin: node.skin,
             })
         })
+    }
+
+    /// The tangents of a primitive, if it has some.
+    pub fn tangents_of(&self, mesh: usize, primitive: usize) -> Option<&TangentSpec> {
+        let key = (mesh, primitive);
+        let found = self
+            .tangents
+            .binary_search_by_key(&key, |tangents| (tangents.mesh, tangents.primitive));
+        found.ok().map(|place| &self.tangents[place])
     }
 
     /// The morph weights of `node` at rest, one a target of its mesh.

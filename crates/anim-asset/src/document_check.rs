@@ -3,11 +3,12 @@
 use std::fmt::Display;
 
 use anim_geom::GeomError;
+use anim_math::Vec3;
 use anim_skeleton::driver::{DriverKind, DriverSpec, Drivers};
 use anim_skeleton::{Skeleton, SkeletonError};
 use anim_skin::{Influences, MorphTarget};
 
-use crate::{AssetError, Document, MeshSpec, Primitive};
+use crate::{AssetError, Document, MeshSpec, Primitive, TangentSpec};
 
 /// Joints that drivers may name, times the number of joints above each: sorting drivers lists them all.
 const MOST_JOINTS_READ: usize = 1 << 20;
@@ -54,7 +55,26 @@ impl Document {
                 place,
             )?;
         }
+        self.check_tangents()?;
         self.check_drivers()
+    }
+
+    fn check_tangents(&self) -> Result<(), AssetError> {
+        let key = |tangents: &TangentSpec| (tangents.mesh, tangents.primitive);
+        if !self.tangents.is_sorted_by(|a, b| key(a) < key(b)) {
+            let message = "meshes and primitives do not ascend".to_owned();
+            return Err(invalid("/tangents".to_owned(), message));
+        }
+        for (index, tangents) in self.tangents.iter().enumerate() {
+            let mesh = self.meshes.get(tangents.mesh);
+            let primitive = mesh.and_then(|mesh| mesh.primitives.get(tangents.primitive));
+            let checked = match primitive {
+                Some(primitive) => check_tangents(tangents, primitive),
+                None => Err("the primitive does not exist".to_owned()),
+            };
+            checked.map_err(|message| invalid(format!("/tangents/{index}"), message))?;
+        }
+        Ok(())
     }
 
     fn check_drivers(&self) -> Result<(), AssetError> {
@@ -135,31 +155,54 @@ fn check_influences(influences: &Influences, vertex_count: usize) -> Result<(), 
 }
 
 fn check_target(target: &MorphTarget, vertex_count: usize) -> Result<(), String> {
-    let moved = target.vertices.len();
-    if !target.vertices.is_sorted_by(|a, b| a < b) {
+    let displacements = (&target.vertices[..], &target.positions[..]);
+    check_displacements(displacements, &target.normals, vertex_count)
+}
+
+/// That `vertices` ascend and exist and each has a value, and a normal if any has one.
+fn check_displacements(
+    (vertices, values): (&[u32], &[Vec3]),
+    normals: &[Vec3],
+    vertex_count: usize,
+) -> Result<(), String> {
+    let moved = vertices.len();
+    if !vertices.is_sorted_by(|a, b| a < b) {
         return Err("vertices do not ascend".to_owned());
     }
-    if let Some(last) = target
-        .vertices
-        .last()
-        .filter(|v| **v as usize >= vertex_count)
-    {
+    if let Some(last) = vertices.last().filter(|v| **v as usize >= vertex_count) {
         return Err(format!("vertex {last} of {vertex_count} does not exist"));
     }
-    let normals = target.normals.len();
-    if target.positions.len() != moved || !(normals == 0 || normals == moved) {
+    if values.len() != moved || !(normals.is_empty() || normals.len() == moved) {
         return Err(format!("displacements do not match its {moved} vertices"));
     }
-    let finite = target
-        .positions
-        .iter()
-        .chain(&target.normals)
-        .all(|v| all_finite(v.as_slice()));
+    let all = values.iter().chain(normals);
+    let finite = all.into_iter().all(|v| all_finite(v.as_slice()));
     if finite {
         Ok(())
     } else {
         Err("a displacement is not finite".to_owned())
     }
+}
+
+fn check_tangents(tangents: &TangentSpec, primitive: &Primitive) -> Result<(), String> {
+    let vertex_count = primitive.mesh.vertex_count();
+    let (found, targets) = (tangents.rest.len(), tangents.targets.len());
+    if found != vertex_count {
+        return Err(format!("{found} tangents for {vertex_count} vertices"));
+    }
+    if !(targets == 0 || targets == primitive.targets.len()) {
+        let expected = primitive.targets.len();
+        return Err(format!("{targets} targets for {expected} morph targets"));
+    }
+    if let Some(bad) = tangents.rest.iter().position(|t| !all_finite(t)) {
+        return Err(format!("tangent {bad} is not finite"));
+    }
+    for (index, target) in tangents.targets.iter().enumerate() {
+        let displacements = (&target.vertices[..], &target.tangents[..]);
+        check_displacements(displacements, &[], vertex_count)
+            .map_err(|what| format!("target {index}: {what}"))?;
+    }
+    Ok(())
 }
 
 fn check_weights(

@@ -26,7 +26,7 @@ pub mod gltf;
 pub mod obj;
 pub mod pack;
 
-pub use document::{Document, MeshSpec, Node, Primitive, SkinSpec, SurfaceSpec};
+pub use document::{Document, MeshSpec, Node, Primitive, SkinSpec, SurfaceSpec, TangentSpec};
 pub use encode::{Format, encode};
 pub use error::AssetError;
 pub use file::{SourceFormat, load, load_as};

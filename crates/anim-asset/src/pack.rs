@@ -11,8 +11,8 @@
 //! | 16..24 | length of the payload, u64 |
 //! | 24..32 | FNV-1a 64 of the payload, u64 |
 //!
-//! Version 1 ends before the drivers of a document; one without drivers is still written so, for programs that know no
-//! other.
+//! Version 1 ends before the drivers of a document, version 2 before its tangents; one that has neither, or no tangents, is
+//! still written so, for programs that know no other.
 //!
 //! The payload is bincode 2 with fixed-size integers; no other file knows this, so that another encoding can take its
 //! place under the next version.
@@ -37,11 +37,9 @@ use crate::{AssetError, Document};
 pub const MAGIC: [u8; 8] = *b"ANIMPACK";
 
 const KIND_DOCUMENT: u32 = 1;
-const VERSION: u32 = 2;
-/// The version without drivers.
-const VERSION_1: u32 = 1;
-/// An empty list, which version 1 leaves out at its end.
-const NO_DRIVERS: [u8; 8] = [0; 8];
+const VERSION: u32 = 3;
+/// Two empty lists, drivers and tangents: version 2 leaves out the second, version 1 both.
+const EMPTY_LISTS: [u8; 16] = [0; 16];
 const HEADER: usize = 32;
 
 /// The document as a pack.
@@ -50,9 +48,9 @@ pub fn encode(document: &Document) -> Vec<u8> {
     // Encoding to memory fails only for sequences of unknown length, and a document has none.
     let mut payload = bincode::serde::encode_to_vec(document, config).unwrap_or_default();
     let mut version = VERSION;
-    if document.drivers.is_empty() {
-        payload.truncate(payload.len().saturating_sub(NO_DRIVERS.len()));
-        version = VERSION_1;
+    if document.tangents.is_empty() {
+        version = if document.drivers.is_empty() { 1 } else { 2 };
+        payload.truncate(payload.len().saturating_sub(implied(version).len()));
     }
     let mut pack = Vec::with_capacity(HEADER + payload.len());
     pack.extend(MAGIC);
@@ -91,7 +89,7 @@ pub fn decode(pack: &[u8]) -> Result<Document, AssetError> {
         ));
     }
     let version = u32::from_le_bytes(field(header, 12));
-    if ![VERSION_1, VERSION].contains(&version) {
+    if !(1..=VERSION).contains(&version) {
         let message = format!("version {version}; this program reads up to version {VERSION}");
         return Err(error("PACK_VERSION", 12, message));
     }
@@ -115,13 +113,15 @@ pub fn decode(pack: &[u8]) -> Result<Document, AssetError> {
             "the checksum does not match: the pack is damaged",
         ));
     }
-    let implied: &[u8] = match version {
-        VERSION_1 => &NO_DRIVERS,
-        _ => &[],
-    };
-    let document = decode_payload(payload, implied)?;
+    let document = decode_payload(payload, implied(version))?;
     document.check()?;
     Ok(document)
+}
+
+/// What a payload of `version` leaves out at its end.
+fn implied(version: u32) -> &'static [u8] {
+    let lists = VERSION.saturating_sub(version) as usize;
+    &EMPTY_LISTS[..8 * lists]
 }
 
 /// Decodes a payload and what its version implies at its end, under the smallest limit that admits the payload, because bincode takes its limit at compile time.

@@ -8,27 +8,15 @@
     reason = "a broken test should say where"
 )]
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
 
 use anim_geom::{Mesh, Vertices};
 use anim_math::{Affine, Mat3, Transform, Vec3};
 use anim_skeleton::{JointSpec, Skeleton};
 use anim_skin::{DualPalette, Influences, Palette, RegionMask, SkinnedMesh, VertexBlocks};
-
-/// The file `name` of the shared data, or `None`, with a printed line, if it is not there and `ANIM_REQUIRE_DATA` does not
-/// demand it.
-fn data(name: &str) -> Option<PathBuf> {
-    let beside_project = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("ANIM_DATA").map_or_else(beside_project, PathBuf::from);
-    let file = directory.join(name);
-    if file.is_file() {
-        return Some(file);
-    }
-    let demanded = std::env::var_os("ANIM_REQUIRE_DATA").is_some_and(|value| value == "1");
-    assert!(!demanded, "no {}", file.display());
-    eprintln!("skipped: no {}", file.display());
-    None
-}
+use common::data_file;
 
 /// One skinned mesh of an FBX file.
 struct Skin {
@@ -149,7 +137,7 @@ fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
 
 #[test]
 fn weight_blended_skins_are_mayas() {
-    let Some(file) = data("fbx/ufbx/maya_dq_weights_7500_binary.fbx") else {
+    let Some(file) = data_file("fbx/ufbx/maya_dq_weights_7500_binary.fbx") else {
         return;
     };
     let skin = Skin::read(&file);
@@ -158,7 +146,7 @@ fn weight_blended_skins_are_mayas() {
         |follow: f32| RegionMask::new(&skin.mesh, &vec![follow; vertex_count]).unwrap();
     let (linear, dual) = (all_or_nothing(0.0), all_or_nothing(1.0));
     for frame in [10, 18] {
-        let expected = obj(&data(&format!("fbx/ufbx/maya_dq_weights_{frame}.obj")).unwrap());
+        let expected = obj(&data_file(&format!("fbx/ufbx/maya_dq_weights_{frame}.obj")).unwrap());
         assert_eq!(expected.len(), 674);
         let error = farthest(&skin.deformed(frame, &skin.mask), &expected);
         eprintln!("frame {frame}: {error:e} of a unit from Maya");

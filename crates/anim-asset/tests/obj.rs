@@ -1,30 +1,13 @@
 //! Meshes that nobody here made, as OBJ.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a broken test should say where"
-)]
+#![allow(clippy::unwrap_used, reason = "a broken test should say where")]
+
+mod common;
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
 
 use anim_asset::{load, obj};
 use anim_geom::topology;
-
-/// The file `name` of the shared data, or `None`, with a printed line, if it is not there and `ANIM_REQUIRE_DATA` does not
-/// demand it.
-fn data(name: &str) -> Option<PathBuf> {
-    let beside_project = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("ANIM_DATA").map_or_else(beside_project, PathBuf::from);
-    let file = directory.join(name);
-    if file.is_file() {
-        return Some(file);
-    }
-    let demanded = std::env::var_os("ANIM_REQUIRE_DATA").is_some_and(|value| value == "1");
-    assert!(!demanded, "no {}", file.display());
-    eprintln!("skipped: no {}", file.display());
-    None
-}
+use common::data_file;
 
 #[test]
 fn published_meshes_have_the_vertices_and_faces_that_their_files_name() {
@@ -36,7 +19,7 @@ fn published_meshes_have_the_vertices_and_faces_that_their_files_name() {
         ("sphere", 382, 760),
         ("torus", 400, 800),
     ] {
-        let Some(path) = data(&format!("mesh/{name}.obj")) else {
+        let Some(path) = data_file(&format!("mesh/{name}.obj")) else {
             return;
         };
         let obj = obj::read_mesh(&std::fs::read(&path).unwrap()).unwrap();
@@ -61,7 +44,7 @@ fn published_meshes_have_the_vertices_and_faces_that_their_files_name() {
 
 #[test]
 fn a_published_human_of_quads_is_read_with_its_seams() {
-    let Some(path) = data("mesh/mpfb/base.obj.gz") else {
+    let Some(path) = data_file("mesh/mpfb/base.obj.gz") else {
         return;
     };
     let mut bytes = Vec::new();

@@ -35,6 +35,7 @@ fn version_1_never_changes() {
 #[test]
 fn drivers_come_back_in_version_2() {
     let mut document = samples::everything();
+    document.tangents.clear();
     let joint = 1;
     document.drivers = vec![DriverSpec::new("breath", Breathe::new(joint))];
     let pack = pack::encode(&document);
@@ -42,6 +43,16 @@ fn drivers_come_back_in_version_2() {
     assert_eq!(pack::decode(&pack), Ok(document.clone()));
     document.drivers = vec![DriverSpec::new("breath", Breathe::new(99))];
     check(&pack::encode(&document), "DOCUMENT_INVALID", "/drivers");
+}
+
+#[test]
+fn tangents_come_back_in_version_3() {
+    let mut document = samples::everything();
+    let pack = pack::encode(&document);
+    assert_eq!(pack[12], 3);
+    assert_eq!(pack::decode(&pack), Ok(document.clone()));
+    document.tangents[0].targets[0].vertices[1] = 99;
+    check(&pack::encode(&document), "DOCUMENT_INVALID", "/tangents/0");
 }
 
 fn check(pack: &[u8], code: &str, location: &str) {
@@ -71,7 +82,7 @@ fn damage_is_told_with_its_place() {
     );
     check(&with(0, b'a'), "PACK_MAGIC", "byte 0");
     check(&with(8, 9), "PACK_KIND", "byte 8");
-    check(&with(12, 3), "PACK_VERSION", "byte 12");
+    check(&with(12, 4), "PACK_VERSION", "byte 12");
     check(&with(60, pack[60] ^ 1), "PACK_CHECKSUM", "byte 24");
 }
 

@@ -1,8 +1,9 @@
 //! Skinning and morphing of 10,000 and 50,000 vertices, positions and normals; throughput in vertices.
 #![allow(
     missing_docs,
+    clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "criterion's macros document nothing, and a benchmark may fail"
+    reason = "criterion's macros document nothing, and a benchmark prints, and may fail"
 )]
 
 use std::hint::black_box;
@@ -152,6 +153,9 @@ fn skin(criterion: &mut Criterion) {
         stretched.set(place, palette.get(place) * Affine::from(stretch));
     }
 
+    // What a machine without AVX-512 does.
+    let avx2 = Level::new().as_avx2().map_or(Level::new(), Level::Avx2);
+    let tubes_avx2 = tubes.clone().with_level(avx2);
     let mut group = criterion.benchmark_group("anim-skin");
     group.throughput(Throughput::Elements(VERTICES as u64));
     let cases = [
@@ -161,6 +165,7 @@ fn skin(criterion: &mut Criterion) {
             &tubes.clone().with_level(Level::baseline()),
             &palette,
         ),
+        ("linear_avx2/10k", &tubes_avx2, &palette),
         ("linear_cofactors/10k", &tubes, &stretched),
         ("linear_random4/10k", &random, &palette),
     ];
@@ -251,6 +256,17 @@ fn skin(criterion: &mut Criterion) {
     }
     let (mesh, influences) = character(5 * AROUND);
     let large = bind(&mesh, &influences, &[]).with_skeleton(&skeleton);
+    #[cfg(feature = "solve")]
+    {
+        let options = anim_skin::DirectDeltaMushOptions::default();
+        let mush = anim_skin::DirectDeltaMush::new(&large, &options).unwrap();
+        println!(
+            "anim-skin/direct_delta_mush/50k: {:.1} MB, {} bytes a vertex, {:.2} joints a vertex",
+            mush.memory_bytes() as f64 * 1e-6,
+            mush.memory_bytes() / large.vertex_count(),
+            mush.influence_count() as f64 / large.vertex_count() as f64,
+        );
+    }
     let large_centers = RotationCenters::new(&large, &RotationCenterOptions::default());
     let mut large_out = VertexBlocks::new(5 * VERTICES);
     group.throughput(Throughput::Elements(5 * VERTICES as u64));

@@ -224,6 +224,14 @@ impl DirectDeltaMush {
         self.influence_count
     }
 
+    /// Bytes that a frame reads: 320 for each joint of each block of eight vertices, and 192 a block.
+    pub fn memory_bytes(&self) -> usize {
+        size_of_val(&self.ends[..])
+            + size_of_val(&self.joints[..])
+            + size_of_val(&self.omegas[..])
+            + size_of_val(&self.centers[..])
+    }
+
     /// Moves `source` (the rest vertices, or morphed ones) into `out`, each by a rigid motion; normals too.
     ///
     /// `motions` must come from `palette`. O(V · joints per block), and a 3×3 rotation a vertex; the same bits for any number of

@@ -27,6 +27,7 @@
 use anim_geom::chunks;
 use anim_math::Vec3;
 use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, SimdFloat, dispatch, f32x8};
+use serde::{Deserialize, Serialize};
 
 use crate::linear::{blend, product};
 use crate::morph::MorphBlocks;
@@ -88,7 +89,7 @@ impl TangentBlocks {
 }
 
 /// What a morph target does to tangents: displacements of x, y and z of some vertices, source order. Handedness stays.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TangentTarget {
     /// The vertices whose tangents move, ascending.
     pub vertices: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Once built, a face's rig and solver allocate nothing.
+//! Once built, deformers and a face's rig and solver allocate nothing.
 #![allow(unsafe_code, reason = "counting allocations takes an allocator")]
 
 mod common;
@@ -7,11 +7,15 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use anim_math::Vec3;
-use anim_skin::MorphTarget;
 use anim_skin::morph::arkit::NAMES;
 use anim_skin::morph::rig::{Combination, Control, Driver, Exclusion, Group};
 use anim_skin::morph::{RigSpec, ShapeRig, ShapeSolver, SolveOptions, StandIns, arkit};
-use common::Numbers;
+use anim_skin::tangents::TangentTarget;
+use anim_skin::{
+    DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, LogMotions, MorphTarget,
+    RegionMask, RotationCenterOptions, RotationCenters, TangentBlocks, TangentMorphs, VertexBlocks,
+};
+use common::{Numbers, bind, random_mesh, rigid_palette};
 
 struct Counting;
 
@@ -36,6 +40,55 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn deformers_allocate_nothing() {
+    let (mesh, influences) = random_mesh(500, 6, 3, 5);
+    let target = MorphTarget {
+        vertices: (0..100).collect(),
+        positions: vec![Vec3::y(); 100],
+        ..MorphTarget::default()
+    };
+    let turned = TangentTarget {
+        vertices: (0..100).collect(),
+        tangents: vec![Vec3::y(); 100],
+    };
+    let skin = bind(&mesh, 6, &influences, &[target]);
+    let rest_tangents = TangentBlocks::new(&skin, &[[1.0, 0.0, 0.0, 1.0]; 500]).unwrap();
+    let tangent_morphs = TangentMorphs::new(&skin, &[turned]).unwrap();
+    let centers = RotationCenters::new(&skin, &RotationCenterOptions::default());
+    let mush = DeltaMush::new(&skin, &DeltaMushOptions::default());
+    let mask = RegionMask::new(&skin, &[0.5; 500]).unwrap();
+    let (mut tangents, mut moved_tangents) = (rest_tangents.clone(), rest_tangents.clone());
+    let (mut morphed, mut out) = (VertexBlocks::new(500), VertexBlocks::new(500));
+    let mut smoothed = VertexBlocks::new(500);
+    let mut scratch = DeltaMushScratch::default();
+    let mut motions = DualPalette::new(6);
+    let mut logs = LogMotions::new(6);
+    let palettes = [rigid_palette(6, 1), rigid_palette(6, 2)];
+    let mut before = 0;
+    for frame in 0..8 {
+        // The first frame sizes the scratch.
+        if frame == 1 {
+            before = COUNT.get();
+        }
+        let palette = &palettes[frame % 2];
+        skin.morph(&[0.1 * frame as f32], &mut morphed);
+        tangent_morphs.morph(&[0.1 * frame as f32], &rest_tangents, &mut tangents);
+        skin.dual_palette(palette, &mut motions);
+        logs.set(&motions);
+        skin.log_blend(&morphed, &motions, &logs, &mut out);
+        skin.spherical_blend(&morphed, &motions, &mut out);
+        skin.trs_blend(&morphed, &motions, &mut out);
+        skin.dual_quaternion(&morphed, &motions, &mut out);
+        skin.dual_quaternion_blended(&morphed, palette, &motions, &mask, &mut out);
+        centers.deform(&skin, &morphed, palette, &motions, &mut out);
+        skin.linear(&morphed, palette, &mut out);
+        skin.tangents(&tangents, palette, &out, &mut moved_tangents);
+        mush.deform(&out, &mut scratch, &mut smoothed);
+    }
+    assert_eq!(COUNT.get() - before, 0);
+}
 
 #[test]
 fn faces_allocate_nothing() {

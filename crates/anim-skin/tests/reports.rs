@@ -40,6 +40,32 @@
 //! | as many principal shapes as the rank | face `as_many_components_as_the_rank_are_exact` |
 //! | optimality of weights within limits | face `the_solution_satisfies_the_optimality_conditions` |
 //! | a mesh to itself, a mirror of a mirror | transfer `the_same_mesh_is_the_identity`; mirror `twice_is_once_and_both_sides_agree` |
+//!
+//! | what a skin can do | test |
+//! |---|---|
+//! | weights by nearest bone, inverse distance, heat, geodesics, voxels, biharmonic | automatic_weights `rows_sum_to_one_and_follow_the_bones`, `points_options_and_limits`, `no_soup_makes_any_method_fail`; voxel `in_a_convex_body_distances_are_straight`; biharmonic `no_soup_makes_it_fail` |
+//! | a falloff that is tuned without binding anew | voxel `units_and_the_falloff_change_nothing_that_is_kept` |
+//! | weights and bones from sequences and examples | ssdr `a_gallop_is_reproduced_by_rigid_bones_and_few_weights`, `examples_give_back_the_weights_that_made_them`; bone_fit `bones_that_share_every_vertex_are_told_apart` |
+//! | a brush that follows the surface, its modes and locks | brush `paint_does_not_jump_to_the_other_leg`, `only_unlocked_joints_pay`, `dabs_keep_rows_on_the_simplex` |
+//! | gradients, linear and radial | gradient `two_joints_share_what_they_have`, `against_the_rest_a_ring_is_the_ramp` |
+//! | smoothing and sharpening | smooth `constant_rows_stay_constant`, `sharpening_undoes_smoothing_in_part` |
+//! | pruning, and at most K a vertex | prune `small_weights_go_and_the_largest_stays`, `curvature_changes_less_than_by_plain_pruning`; `of_sixteen_unsorted_influences_the_four_largest_stay` |
+//! | hammering and averaging | hammer `a_selection_is_filled_from_its_border`, `an_average_is_shared_and_the_rest_untouched` |
+//! | mirroring by name and by place | mirror `nameless_sides_are_paired_by_place_and_the_rest_told` |
+//! | transfer: nearest facing points, the rest filled in, by volume | transfer `touching_sheets_keep_their_own_weights`, `what_faces_away_is_filled_in_smoothly`; volume_transfer `a_cushion_loses_the_part_that_the_gap_loses` |
+//! | whatever the edit, rows are whole | edits `edits_of_any_rows_are_on_the_simplex_and_locks_hold` |
+//! | storage in blocks, u8, u16 and sets of four, with its error | linear `agrees_with_f64_for_any_number_of_influences`; quantize `graphics_cards_find_the_documented_bytes`, `sums_are_exact_and_no_weight_is_a_unit_off` |
+//! | every deformer: any thread count and instruction set, no allocation | deformers `instruction_sets_and_threads_change_no_bit`; no_alloc `deformers_allocate_nothing` |
+//! | tangents, and what targets do to them | deformers `tangents_stay_on_the_surface_and_know_mirrors`, `tangents_of_a_target_follow_its_slope` |
+//! | another deformer by region, a share of each by vertex | deformers `masks_give_each_vertex_its_deformer` |
+//! | dual quaternions and scale | dual_quaternion `stretches_blend_before_the_motion` |
+//! | delta mush, and without passes | deformers `delta_mush_opens_no_seam_and_smooths_rigid_weights`, `a_hinge_of_two_triangles_at_rest_stays_at_rest` |
+//! | corrective shapes by pose, muscles that swell | deformers `an_elbow_gets_its_volume_back_from_a_sculpt_at_ninety_degrees`, `shapes_have_their_own_poses_whatever_the_kernel`, `a_muscle_at_half_its_length_has_twice_the_cross_section` |
+//! | levels of meshes and of skeletons, with a fade | simplify `poses_make_a_bent_elbow_better_than_the_rest_pose_does`; merge `a_far_skeleton_moves_merged_weights_as_it_moves_the_full_ones`; lod `a_change_fades_in_its_time_and_is_not_interrupted` |
+//! | shapes: sparse, in 16 bits, in-betweens, combinations, groups, limits, masks | morph `agrees_with_an_f64_sum_over_sparse_targets`; compact `errors_are_below_what_was_promised`; in_between `stops_are_met_and_weights_are_linear_between`; shape_rig `controls_are_limited_then_exclude_each_other_then_combine`; corrective `triples_are_met_by_pairs_and_what_they_leave`, `masks_that_sum_to_one_split_a_shape` |
+//! | ARKit names, action units, expressions, missing shapes, ranges | arkit `all_names_are_known_by_their_own_and_other_spellings`, `what_is_no_weight_is_listed`; facs `each_unit_is_read_as_it_was_set`; vrm `each_preset_is_read_as_it_was_set`; stand_ins `namesakes_need_no_stand_in` |
+//! | weights from markers: limits, ridge, sparsity, symmetry, time | face `markers_give_the_weights_back`, `priors_decide_what_markers_leave_open` |
+//! | recordings compressed | face `a_recording_is_compressed_within_its_tolerance` |
 
 mod common;
 

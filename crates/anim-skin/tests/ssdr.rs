@@ -121,7 +121,7 @@ fn a_gallop_is_reproduced_by_rigid_bones_and_few_weights() {
     let result = ssdr(&mesh, &frames, &options).unwrap();
     // The benchmark's mesh at a quarter of its vertices and a third of its frames, stopped early; a round gains 2 % here.
     assert!(
-        result.report.rmse_percent_of_diagonal <= 0.08,
+        result.report.rmse_percent_of_diagonal <= 0.073,
         "{:?} {:?}",
         result.report,
         result.history

@@ -73,6 +73,7 @@ pub fn humanoid() -> Document {
         clips,
         findings: Vec::new(),
         drivers: Vec::new(),
+        tangents: Vec::new(),
     }
 }
 

@@ -73,6 +73,7 @@ fn chain(names: &[String], lengths: &[f32], radii: [f32; 2], bend: f32) -> Docum
         clips: vec![bending(joint_count, bend)],
         findings: Vec::new(),
         drivers: Vec::new(),
+        tangents: Vec::new(),
     }
 }
 

@@ -6,13 +6,13 @@ use anim_math::nalgebra::Vector3;
 
 use super::json::Json;
 use super::read::Reader;
-use super::{attribute, influence, morph, triangle};
-use crate::{AssetError, MeshSpec, Node, Primitive, SkinSpec};
+use super::{attribute, influence, morph, tangent, triangle};
+use crate::{AssetError, MeshSpec, Node, Primitive, SkinSpec, TangentSpec};
 
 /// How far the length of a unit vector may be from 1: what the official validator tolerates.
-const UNIT_TOLERANCE: f32 = 0.006_74;
+pub(super) const UNIT_TOLERANCE: f32 = 0.006_74;
 
-/// All meshes; primitives without positions are left out.
+/// All meshes, and the tangents that primitives have; primitives without positions are left out.
 ///
 /// # Errors
 ///
@@ -21,7 +21,7 @@ pub(super) fn meshes(
     reader: &Reader<'_>,
     nodes: &[Node],
     skins: &[SkinSpec],
-) -> Result<Vec<MeshSpec>, AssetError> {
+) -> Result<(Vec<MeshSpec>, Vec<TangentSpec>), AssetError> {
     let list = reader.root.list("meshes");
     reader
         .budget
@@ -36,11 +36,22 @@ pub(super) fn meshes(
         }
     }
     let mut meshes = Vec::with_capacity(list.len());
+    let mut tangents = Vec::new();
     for (index, json) in list.iter().enumerate() {
         let place = format!("/meshes/{index}");
-        meshes.push(mesh(reader, json, &place, joint_counts[index])?);
+        let first = tangents.len();
+        meshes.push(mesh(
+            reader,
+            json,
+            &place,
+            joint_counts[index],
+            &mut tangents,
+        )?);
+        for tangents in &mut tangents[first..] {
+            tangents.mesh = index;
+        }
     }
-    Ok(meshes)
+    Ok((meshes, tangents))
 }
 
 fn mesh(
@@ -48,6 +59,7 @@ fn mesh(
     json: &Json<'_>,
     place: &str,
     joint_count: Option<usize>,
+    tangents: &mut Vec<TangentSpec>,
 ) -> Result<MeshSpec, AssetError> {
     let names: Vec<Option<&str>> = json
         .get("extras")
@@ -76,6 +88,14 @@ fn mesh(
             .resize_with(target_count, Default::default);
         for (target, name) in primitive.targets.iter_mut().zip(&names) {
             target.name = name.map(str::to_owned);
+        }
+        if let Some(mut found) = tangent::tangents(reader, json, &place, &primitive.mesh)? {
+            found.primitive = primitives.len();
+            if !found.targets.is_empty() {
+                found.targets.resize_with(target_count, Default::default);
+            }
+            reader.budget.take(1, size_of::<TangentSpec>(), &place)?;
+            tangents.push(found);
         }
         primitives.push(primitive);
     }

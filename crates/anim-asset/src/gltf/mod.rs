@@ -6,7 +6,7 @@
 //!
 //! A file passes the stages one after the other: `container` splits it, `json` parses, `validate` holds the JSON
 //! against the tables of `schema`, `buffer` fetches bytes, `accessor` opens typed arrays and `bounds` looks at their
-//! values, then `node`, `skin`, `mesh` and `animation` build the document, `spring_bone` the drivers of VRM, and `rig` checks how its parts fit. `budget`
+//! values, then `node`, `skin`, `mesh` (with `morph` and `tangent`) and `animation` build the document, `spring_bone` the drivers of VRM, and `rig` checks how its parts fit. `budget`
 //! bounds them all, and `log` collects what they find.
 //!
 //! ```
@@ -38,6 +38,7 @@ mod schema;
 mod secondary_animation;
 mod skin;
 mod spring_bone;
+mod tangent;
 mod triangle;
 mod uri;
 mod validate;

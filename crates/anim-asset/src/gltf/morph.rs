@@ -45,9 +45,9 @@ pub(super) fn targets(
 }
 
 /// The displacements that are not zero, by ascending vertex.
-type Deltas = Vec<(usize, Vec3)>;
+pub(super) type Deltas = Vec<(usize, Vec3)>;
 
-fn deltas(reader: &Reader<'_>, accessor: &Accessor<'_>) -> Result<Deltas, AssetError> {
+pub(super) fn deltas(reader: &Reader<'_>, accessor: &Accessor<'_>) -> Result<Deltas, AssetError> {
     let budget = reader.budget;
     // Values that are not finite are already named, and move nothing.
     let moving = |(vertex, delta): (usize, [f32; 3])| {

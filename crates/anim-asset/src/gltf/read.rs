@@ -61,7 +61,7 @@ pub fn read(
         // A skin without joints moves nothing, and is already named as wrong.
         node.skin = node.skin.filter(|skin| !skins[*skin].joints.is_empty());
     }
-    let meshes = mesh::meshes(&reader, &nodes, &skins)?;
+    let (meshes, tangents) = mesh::meshes(&reader, &nodes, &skins)?;
     let clips = animation::clips(&reader, &nodes, &meshes)?;
     let mut document = Document {
         nodes,
@@ -71,6 +71,7 @@ pub fn read(
         clips,
         findings: Vec::new(),
         drivers: Vec::new(),
+        tangents,
     };
     rig::check(&reader, &mut document);
     document.drivers = spring_bone::drivers(&reader, &document)?;

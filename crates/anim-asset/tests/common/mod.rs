@@ -27,6 +27,18 @@ pub(crate) fn data() -> Option<PathBuf> {
     None
 }
 
+/// The file `name` of the data, or `None`, with a printed line, if it is not there and `ANIM_REQUIRE_DATA` does not demand it.
+pub(crate) fn data_file(name: &str) -> Option<PathBuf> {
+    let file = data()?.join(name);
+    if file.is_file() {
+        return Some(file);
+    }
+    let demanded = std::env::var_os("ANIM_REQUIRE_DATA").is_some_and(|value| value == "1");
+    assert!(!demanded, "no {}", file.display());
+    eprintln!("skipped: no {}", file.display());
+    None
+}
+
 /// The directory `name` beside the data.
 pub(crate) fn beside_data(name: &str) -> Option<PathBuf> {
     let directory = data()?.join("..").join(name);

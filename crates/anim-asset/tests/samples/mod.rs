@@ -2,12 +2,13 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use anim_asset::{Document, Finding, MeshSpec, Node, Primitive, Severity, SkinSpec};
+use anim_asset::{Document, Finding, MeshSpec, Node, Primitive, Severity, SkinSpec, TangentSpec};
 use anim_curves::{Interpolation, Key, Track, WideTrack, WideTrackSpec};
 use anim_geom::{Mesh, Vertices};
 use anim_math::nalgebra::Vector4;
 use anim_math::{Affine, Quat, Transform, Vec3, quat};
 use anim_skeleton::{Channel, ClipSpec, JointTrack, MorphChannel};
+use anim_skin::tangents::TangentTarget;
 use anim_skin::{Influences, MorphTarget};
 
 /// A strip of `rows` quads along y, two vertices a row.
@@ -101,6 +102,18 @@ pub(crate) fn everything() -> Document {
         ],
         weights: vec![0.0, 1.0],
     }];
+    let tangents = TangentSpec {
+        mesh: 0,
+        primitive: 0,
+        rest: (0..count).map(tangent).collect(),
+        targets: vec![
+            TangentTarget {
+                vertices: vec![3, 8],
+                tangents: vec![Vec3::z() * 0.5, -Vec3::z()],
+            },
+            TangentTarget::default(),
+        ],
+    };
     let skins = vec![SkinSpec {
         name: None,
         joints: vec![0, 1, 3],
@@ -126,7 +139,18 @@ pub(crate) fn everything() -> Document {
             message: "kept".to_owned(),
         }],
         drivers: Vec::new(),
+        tangents: vec![tangents],
     }
+}
+
+/// Along x, of either handedness.
+fn tangent(vertex: usize) -> [f32; 4] {
+    [
+        1.0,
+        0.0,
+        0.0,
+        if vertex.is_multiple_of(2) { 1.0 } else { -1.0 },
+    ]
 }
 
 /// Every interpolation and every path.

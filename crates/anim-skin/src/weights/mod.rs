@@ -29,6 +29,8 @@ pub mod heat;
 mod inpaint;
 pub mod inverse_distance;
 pub mod locks;
+#[cfg(feature = "solve")]
+mod mean_value;
 pub mod merge;
 pub mod mirror;
 mod motion;

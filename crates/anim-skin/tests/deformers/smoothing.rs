@@ -94,6 +94,9 @@ fn direct_delta_mush_takes_fifty_thousand_vertices() {
     // Of two joints no more than two matrices a vertex can be kept.
     assert!(mush.influence_count() <= 2 * skin.vertex_count());
     assert!(mush.sum_error() < 1e-12, "{}", mush.sum_error());
+    // Two joints a block of 320 bytes and their numbers, the centres and an end: 107 bytes a vertex.
+    let blocks = skin.vertex_count().div_ceil(8);
+    assert!(mush.memory_bytes() <= blocks * (2 * (320 + 2) + 192 + size_of::<usize>()));
 }
 
 #[cfg(feature = "solve")]

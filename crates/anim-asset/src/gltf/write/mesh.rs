@@ -6,7 +6,7 @@ use anim_skin::{Influences, MorphTarget};
 use super::buffer::{ARRAY_BUFFER, Buffer};
 use super::schema::{self, Attributes, Material, Pbr};
 use super::{finite_or, legal_normal};
-use crate::{Document, MeshSpec, Primitive};
+use crate::{Document, MeshSpec, Primitive, TangentSpec};
 
 /// A mesh as it is written.
 pub(super) struct Written {
@@ -31,7 +31,12 @@ pub(super) fn write_meshes(
     let mut meshes = Vec::new();
     let mut places = Vec::new();
     for (index, mesh) in document.meshes.iter().enumerate() {
-        let primitives: Vec<&Primitive> = mesh.primitives.iter().filter(|p| is_legal(p)).collect();
+        let legal = mesh
+            .primitives
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| is_legal(p));
+        let (numbers, primitives): (Vec<usize>, Vec<&Primitive>) = legal.unzip();
         if primitives.is_empty() {
             places.push(None);
             continue;
@@ -45,8 +50,10 @@ pub(super) fn write_meshes(
         let joint_count = joint_count(document, index);
         // All or none: glTF forbids a skin where one primitive has no influences.
         let skinned = joint_count > 0 && primitives.iter().all(|p| influences(p).is_some());
-        let mut write = |primitive: &&Primitive| {
-            let mut written = write_primitive(primitive, target_count, buffer);
+        let mut write = |(primitive, number): (&&Primitive, &usize)| {
+            let tangents = document.tangents_of(index, *number);
+            let tangents = tangents.filter(|t| t.rest.len() == primitive.mesh.vertex_count());
+            let mut written = write_primitive(primitive, tangents, target_count, buffer);
             if let Some(influences) = influences(primitive).filter(|_| skinned) {
                 write_influences(influences, joint_count, buffer, &mut written.attributes);
             }
@@ -61,7 +68,7 @@ pub(super) fn write_meshes(
         meshes.push(Written {
             json: schema::Mesh {
                 name: mesh.name.clone(),
-                primitives: primitives.iter().map(&mut write).collect(),
+                primitives: primitives.iter().zip(&numbers).map(&mut write).collect(),
                 weights: mesh_weights(mesh, target_count),
                 extras: target_names(&primitives),
             },
@@ -94,6 +101,7 @@ fn joint_count(document: &Document, mesh: usize) -> usize {
 
 fn write_primitive(
     primitive: &Primitive,
+    tangents: Option<&TangentSpec>,
     target_count: usize,
     buffer: &mut Buffer,
 ) -> schema::Primitive {
@@ -116,6 +124,13 @@ fn write_primitive(
         "NORMAL",
         buffer.floats("VEC3", &normals, Some(ARRAY_BUFFER), false),
     );
+    if let Some(tangents) = tangents {
+        let tangents: Vec<[f32; 4]> = tangents.rest.iter().map(legal_tangent).collect();
+        add(
+            "TANGENT",
+            buffer.floats("VEC4", &tangents, Some(ARRAY_BUFFER), false),
+        );
+    }
     if !mesh.uvs.is_empty() {
         let uvs: Vec<[f32; 2]> = mesh
             .uvs
@@ -133,14 +148,19 @@ fn write_primitive(
         .targets
         .iter()
         .any(|target| !target.normals.is_empty());
+    let moved = tangents.map_or(&[][..], |tangents| &tangents.targets[..]);
     let targets = (0..target_count)
         .map(|place| {
-            write_target(
-                primitive.targets.get(place),
-                vertex_count,
-                with_normals,
-                buffer,
-            )
+            let target = primitive.targets.get(place);
+            let mut attributes = write_target(target, vertex_count, with_normals, buffer);
+            if !moved.is_empty() {
+                let target = moved.get(place);
+                let (vertices, values) =
+                    target.map_or_else(Default::default, |t| (&t.vertices[..], &t.tangents[..]));
+                let accessor = write_displacements(vertices, values, vertex_count, false, buffer);
+                attributes.insert("TANGENT".to_owned(), accessor);
+            }
+            attributes
         })
         .collect();
     schema::Primitive {
@@ -159,25 +179,10 @@ fn write_target(
     with_normals: bool,
     buffer: &mut Buffer,
 ) -> Attributes {
-    let ascending = |target: &&MorphTarget| {
-        target.vertices.is_sorted_by(|a, b| a < b)
-            && target
-                .vertices
-                .last()
-                .is_none_or(|v| (*v as usize) < vertex_count)
-    };
     let empty = MorphTarget::default();
-    let target = target.filter(ascending).unwrap_or(&empty);
-    let legal = |values: &[Vec3]| {
-        let fits = values.len() == target.vertices.len();
-        fits && values.iter().flatten().all(|c| c.is_finite())
-    };
+    let target = target.unwrap_or(&empty);
     let mut write = |values: &[Vec3], bounds| {
-        if legal(values) {
-            buffer.displacements(&target.vertices, values, vertex_count, bounds)
-        } else {
-            buffer.displacements(&[], &[], vertex_count, bounds)
-        }
+        write_displacements(&target.vertices, values, vertex_count, bounds, buffer)
     };
     let mut attributes = Attributes::new();
     attributes.insert("POSITION".to_owned(), write(&target.positions, true));
@@ -185,6 +190,36 @@ fn write_target(
         attributes.insert("NORMAL".to_owned(), write(&target.normals, false));
     }
     attributes
+}
+
+/// Displacements of `vertices`; zero where they are not in order, not one a vertex or not finite.
+fn write_displacements(
+    vertices: &[u32],
+    values: &[Vec3],
+    vertex_count: usize,
+    bounds: bool,
+    buffer: &mut Buffer,
+) -> usize {
+    let is_legal = vertices.is_sorted_by(|a, b| a < b)
+        && vertices.last().is_none_or(|v| (*v as usize) < vertex_count)
+        && values.len() == vertices.len()
+        && values.iter().flatten().all(|c| c.is_finite());
+    if is_legal {
+        buffer.displacements(vertices, values, vertex_count, bounds)
+    } else {
+        buffer.displacements(&[], &[], vertex_count, bounds)
+    }
+}
+
+/// glTF has unit tangents and handedness 1 or −1.
+fn legal_tangent([x, y, z, sign]: &[f32; 4]) -> [f32; 4] {
+    let along = legal_normal(Vec3::new(*x, *y, *z));
+    [
+        along.x,
+        along.y,
+        along.z,
+        if *sign < 0.0 { -1.0 } else { 1.0 },
+    ]
 }
 
 /// JOINTS_n and WEIGHTS_n, strongest first, as many sets as the vertex with the most influences needs.

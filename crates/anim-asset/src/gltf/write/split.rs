@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use anim_skeleton::MorphChannel;
 
-use crate::{Document, Node};
+use crate::{Document, Node, TangentSpec};
 
 /// The document with every skinned mesh skinned as a whole.
 ///
@@ -18,8 +18,8 @@ pub(super) fn split_partly_skinned(document: &Document) -> Cow<'_, Document> {
             .filter(|node| carries(&document.nodes[*node]))
             .collect();
         let primitives = &document.meshes[mesh].primitives;
-        let rigid = primitives.iter().filter(|p| p.influences.is_none()).count();
-        if carriers.is_empty() || rigid == 0 || rigid == primitives.len() {
+        let is_rigid: Vec<bool> = primitives.iter().map(|p| p.influences.is_none()).collect();
+        if carriers.is_empty() || !is_rigid.contains(&true) || !is_rigid.contains(&false) {
             continue;
         }
         let document = document.to_mut();
@@ -30,6 +30,7 @@ pub(super) fn split_partly_skinned(document: &Document) -> Cow<'_, Document> {
             .primitives
             .retain(|primitive| primitive.influences.is_some());
         document.meshes.push(rest);
+        move_tangents(document, mesh, &is_rigid);
         for carrier in carriers {
             let child = document.nodes.len();
             document.nodes.push(Node {
@@ -54,6 +55,23 @@ pub(super) fn split_partly_skinned(document: &Document) -> Cow<'_, Document> {
         }
     }
     document
+}
+
+/// Tangents follow the primitives of `mesh`: the rigid ones to the last mesh, the others up.
+fn move_tangents(document: &mut Document, mesh: usize, is_rigid: &[bool]) {
+    let last = document.meshes.len() - 1;
+    for tangents in &mut document.tangents {
+        let Some(rigid) = is_rigid.get(tangents.primitive) else {
+            continue;
+        };
+        if tangents.mesh == mesh {
+            let before = &is_rigid[..tangents.primitive];
+            tangents.primitive = before.iter().filter(|other| *other == rigid).count();
+            tangents.mesh = if *rigid { last } else { mesh };
+        }
+    }
+    let key = |tangents: &TangentSpec| (tangents.mesh, tangents.primitive);
+    document.tangents.sort_by_key(key);
 }
 
 #[cfg(test)]
