@@ -12,7 +12,7 @@ use anim_engine::math::nalgebra::Quaternion;
 use crate::output::{self, Failure};
 
 /// What a file begins with.
-const MAGIC: &[u8; 8] = b"animsim2";
+const MAGIC: &[u8; 8] = b"animsim3";
 
 /// The kept frames of one run.
 #[derive(Debug)]
@@ -111,16 +111,34 @@ fn visit(state: &mut Kept, mut number: impl FnMut(Number<'_>)) {
             vectors(&mut state.positions);
             vectors(&mut state.velocities);
         }
-        Kept::Hair(state) => {
-            vectors(&mut state.positions);
-            vectors(&mut state.velocities);
-            for turn in &mut state.orientations {
-                let mut coords: [f32; 4] = turn.coords.into();
-                coords.iter_mut().for_each(|x| number(Number::Single(x)));
-                *turn = anim_engine::math::Quat::new_unchecked(Quaternion::from(coords));
+        Kept::Hair(levels) => {
+            for state in &mut levels.states {
+                let mut vectors = |vectors: &mut [Vec3]| {
+                    let all = vectors.iter_mut().flat_map(|v| v.iter_mut());
+                    all.for_each(|x| number(Number::Single(x)));
+                };
+                vectors(&mut state.positions);
+                vectors(&mut state.velocities);
+                for turn in &mut state.orientations {
+                    let mut coords: [f32; 4] = turn.coords.into();
+                    coords.iter_mut().for_each(|x| number(Number::Single(x)));
+                    *turn = anim_engine::math::Quat::new_unchecked(Quaternion::from(coords));
+                }
+                let all = state.tensions.iter_mut();
+                all.for_each(|x| number(Number::Single(x)));
             }
-            let all = state.tensions.iter_mut();
-            all.for_each(|x| number(Number::Single(x)));
+            // Which level, and which fades how far; below 0 is none.
+            let last = levels.states.len().saturating_sub(1);
+            let mut begun = f32::from(u8::from(levels.begun));
+            let mut level = levels.level as f32;
+            let (old, mut progress) = levels.fading.unwrap_or((0, -1.0));
+            let mut old = old as f32;
+            for x in [&mut begun, &mut level, &mut old, &mut progress] {
+                number(Number::Single(x));
+            }
+            levels.begun = begun > 0.0;
+            levels.level = (level as usize).min(last);
+            levels.fading = (progress >= 0.0).then_some(((old as usize).min(last), progress));
         }
         Kept::Muscle(state) => {
             let pull = &mut state.contraction;
@@ -161,7 +179,7 @@ mod tests {
     use anim_engine::MuscleState;
     use anim_engine::math::quat;
     use anim_engine::sim::State;
-    use anim_engine::sim::hair::HairState;
+    use anim_engine::sim::hair::{HairLodState, HairState};
 
     #[test]
     fn frames_come_back_to_the_bit_and_damaged_or_foreign_ones_do_not() {
@@ -174,11 +192,17 @@ mod tests {
                 velocities,
             })
         };
-        let hair = Kept::Hair(HairState {
+        let guide = HairState {
             positions: vec![Vec3::y(), Vec3::z()],
             velocities: vec![Vec3::x(); 2],
             orientations: vec![quat::from_axis_angle(Vec3::x(), 0.3)],
             tensions: vec![-0.25],
+        };
+        let hair = Kept::Hair(HairLodState {
+            level: 1,
+            states: vec![guide; 3],
+            fading: Some((2, 0.125)),
+            begun: true,
         });
         let mut muscle = MuscleState {
             activation: 0.1,

@@ -1,7 +1,7 @@
 //! Simulated bodies that stand by themselves in the world: flags, curtains, ropes, soft toys.
 //!
 //! A [`Body`] is a model of anim-sim with a solver of its own. Holders move some of its particles: frames that you place each
-//! frame, or joints of actors. It meets the colliders of the [`World`](crate::World), and a body of one model meets itself if the model says so.
+//! frame, or joints of actors, and muscles of actors make its fibres pull. It meets the colliders of the [`World`](crate::World), and a body of one model meets itself if the model says so.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -22,6 +22,7 @@
 //!     solver: Box::new(Xpbd::new(&rope, 10)),
 //!     model: rope,
 //!     holders: vec![Holder { by: HeldBy::Frame(Affine::IDENTITY), vertices: vec![0] }],
+//!     muscles: Vec::new(),
 //! });
 //! engine.step(0.1);
 //! let positions = engine.body(body).ok_or("gone")?.positions();
@@ -52,6 +53,17 @@ pub struct BodyOptions {
     pub solver: Box<dyn Solver>,
     /// What holds it.
     pub holders: Vec<Holder>,
+    /// Whose activation each muscle of the model has; see [`Drive::activations`].
+    pub muscles: Vec<BodyMuscle>,
+}
+
+/// A muscle of an actor that is active in a body, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyMuscle {
+    /// Whose.
+    pub actor: ActorId,
+    /// Place in [`Character::muscles`](crate::Character::muscles). While it is not there, the activation stays as it is.
+    pub muscle: usize,
 }
 
 /// Moves some particles of a body rigidly.
@@ -81,6 +93,9 @@ pub struct Body {
     state: State,
     last_finite: State,
     holders: Vec<Held>,
+    muscles: Vec<Pulling>,
+    /// Of each muscle, at the end of a step.
+    activations: Vec<f32>,
     /// Where each held particle is to be.
     pins: Vec<(u32, Vec3)>,
     colliders_from: Vec<Collider>,
@@ -97,6 +112,14 @@ struct Held {
     local: Vec<Vec3>,
     from: Affine,
     to: Affine,
+}
+
+/// A muscle on its way through a frame.
+#[derive(Debug)]
+struct Pulling {
+    muscle: BodyMuscle,
+    from: f32,
+    to: f32,
 }
 
 impl Body {
@@ -124,6 +147,14 @@ impl Body {
             state,
             model: options.model,
             holders,
+            activations: Vec::with_capacity(options.muscles.len()),
+            muscles: (options.muscles.into_iter())
+                .map(|muscle| Pulling {
+                    muscle,
+                    from: 0.0,
+                    to: 0.0,
+                })
+                .collect(),
             pins: Vec::with_capacity(held),
             colliders_from: Vec::new(),
             colliders_to: Vec::new(),
@@ -181,8 +212,15 @@ impl Body {
         }
     }
 
-    /// Finds where the holders are now.
+    /// Finds where the holders are now, and how active the muscles.
     pub(crate) fn follow(&mut self, actors: &Slots) {
+        for Pulling { muscle, to, .. } in &mut self.muscles {
+            let actor = actors.get(muscle.actor.0 as usize);
+            let actor = actor.and_then(Option::as_deref);
+            if let Some(muscle) = actor.and_then(|actor| actor.muscles().get(muscle.muscle)) {
+                *to = muscle.activation() as f32;
+            }
+        }
         for held in &mut self.holders {
             let place = match held.holder.by {
                 HeldBy::Frame(frame) => Some(frame),
@@ -211,11 +249,11 @@ impl Body {
         self.set_state(state);
         self.outcome = Outcome::default();
         if steps > 0 {
-            self.holders.iter_mut().for_each(|held| held.from = held.to);
+            self.arrive();
         }
     }
 
-    /// Advances by `steps` of `step` seconds while holders and colliders move from where they were to where they are.
+    /// Advances by `steps` of `step` seconds while holders, muscles and colliders go from where they were to where they are.
     pub(crate) fn simulate(&mut self, passing: &Passing<'_>, steps: u32, step: f32) {
         self.outcome = Outcome::default();
         if self.quarantined || steps == 0 {
@@ -233,6 +271,10 @@ impl Body {
                 self.pins
                     .extend(goals.map(|(vertex, local)| (*vertex, place.transform_point(*local))));
             }
+            self.activations.clear();
+            let ways = self.muscles.iter();
+            self.activations
+                .extend(ways.map(|pull| pull.from + (pull.to - pull.from) * alpha));
             std::mem::swap(&mut self.colliders_from, &mut self.colliders_to);
             self.colliders_to.clear();
             passing.append_colliders(alpha, &mut self.colliders_to);
@@ -240,6 +282,7 @@ impl Body {
                 gravity: passing.world.gravity,
                 wind: passing.world.wind,
                 pins: &self.pins,
+                activations: &self.activations,
                 colliders: &self.colliders_to,
                 previous_colliders: &self.colliders_from,
                 ..Drive::default()
@@ -250,13 +293,17 @@ impl Body {
             self.outcome.slowed += outcome.slowed;
             self.outcome.pinched += outcome.pinched;
         }
-        for held in &mut self.holders {
-            held.from = held.to;
-        }
+        self.arrive();
         if !self.state.is_finite() {
             copy(&self.last_finite, &mut self.state);
             self.quarantined = true;
         }
+    }
+
+    /// Goes on from where holders and muscles are.
+    fn arrive(&mut self) {
+        self.holders.iter_mut().for_each(|held| held.from = held.to);
+        self.muscles.iter_mut().for_each(|pull| pull.from = pull.to);
     }
 }
 

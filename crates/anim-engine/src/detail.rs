@@ -1,4 +1,4 @@
-//! Level of detail: fewer joints, and new poses less often, for those who are far away.
+//! Level of detail: fewer joints, new poses less often and simpler hair for those who are far away.
 //!
 //! [`Character::detail_error`] tells beforehand what it costs in motion. Clocks, events, root motion and morph weights run
 //! every frame whatever the detail, and so do inverse kinematics and drivers.
@@ -19,12 +19,22 @@ pub struct Detail {
     /// Clips are sampled that many frames ahead, so the pose is in time as long as frames are of one length; live poses
     /// and graphs are that many frames late.
     pub every: u32,
+    /// Level of each head of hair, [`HairOptions::levels`](crate::HairOptions::levels): 0 is the finest, and the last serves all
+    /// beyond.
+    ///
+    /// One level fades into the next in a quarter of a second, from its pose and velocity on: nothing that is drawn jumps.
+    /// [`HairLod::choose`](anim_sim::hair::HairLod::choose) finds it for a size on the screen.
+    pub hair: usize,
 }
 
 impl Default for Detail {
-    /// All joints, every frame.
+    /// All joints, every frame, and the finest hair.
     fn default() -> Self {
-        Self { level: 0, every: 1 }
+        Self {
+            level: 0,
+            every: 1,
+            hair: 0,
+        }
     }
 }
 

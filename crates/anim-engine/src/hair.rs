@@ -32,16 +32,12 @@
 
 use std::ops::Range;
 
-use anim_geom::{Collider, Vertices, chunks};
+use anim_geom::Collider;
 use anim_math::{Affine, Transform, Vec3};
-use anim_sim::Outcome;
-use anim_sim::hair::{Followers, GuideTurns, Hair, HairDrive, HairSolver, HairSpec, HairState};
+use anim_sim::hair::{Followers, Hair, HairLevel, HairLod, HairLodSpec, HairSpec};
 use anim_skeleton::{Globals, JointId};
 
-use crate::body::mix;
 use crate::capsule::{MovingCapsules, Posed};
-use crate::cloth::Phase;
-use crate::world::Passing;
 use crate::{BodyCapsule, Character, EngineError, strands};
 
 /// How a character wears hair.
@@ -55,6 +51,9 @@ pub struct HairOptions {
     pub strands: Vec<Vec<Vec3>>,
     /// Guides that each of them follows, at most 4.
     pub followed: usize,
+    /// From the finest to the coarsest, for [`Detail::hair`](crate::Detail::hair); without any there is one, of all guides. The
+    /// last may be one guide of one segment: a spring that the whole head of hair lags by.
+    pub levels: Vec<HairLevel>,
     /// The body that it falls over.
     pub body: Vec<BodyCapsule>,
     /// Of a drawn strand at its root, m.
@@ -78,6 +77,7 @@ impl HairOptions {
             hair: HairSpec::default(),
             strands: Vec::new(),
             followed: 3,
+            levels: Vec::new(),
             body: Vec::new(),
             radius: RADIUS,
             color: COLOR,
@@ -94,21 +94,29 @@ pub struct CharacterHair {
     pub radius: f32,
     /// Linear RGB.
     pub color: [f32; 3],
-    hair: Hair,
-    followers: Followers,
+    pub(crate) lod: HairLod,
+    /// The guides of the finest level as strands that follow those of each.
+    pub(crate) guides: Vec<Followers>,
     triangles: Vec<[u32; 3]>,
-    body: Vec<BodyCapsule>,
+    pub(crate) body: Vec<BodyCapsule>,
+    /// A ball about all that the strands can reach, in the space of the root.
+    pub(crate) reach: (Vec3, f32),
 }
 
 impl CharacterHair {
-    /// The guides.
+    /// The guides of the finest level.
     pub fn guides(&self) -> &Hair {
-        &self.hair
+        self.lod.hair(0)
+    }
+
+    /// All levels of detail.
+    pub fn levels(&self) -> &HairLod {
+        &self.lod
     }
 
     /// The strands that are drawn.
     pub fn followers(&self) -> &Followers {
-        &self.followers
+        self.lod.followers()
     }
 
     /// The triangles of [`ActorHair::tubes`], counter-clockwise from outside.
@@ -121,12 +129,12 @@ impl CharacterHair {
         strands::triangles(self.guide_ranges())
     }
 
-    fn guide_ranges(&self) -> impl Iterator<Item = Range<usize>> {
-        (0..self.hair.guide_count()).map(|guide| self.hair.guide(guide))
+    pub(crate) fn guide_ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        guide_ranges(self.guides())
     }
 
-    fn strands(&self) -> impl Iterator<Item = Range<usize>> {
-        (0..self.followers.len()).map(|strand| self.followers.strand(strand))
+    pub(crate) fn strands(&self) -> impl Iterator<Item = Range<usize>> {
+        (0..self.followers().len()).map(|strand| self.followers().strand(strand))
     }
 }
 
@@ -176,293 +184,65 @@ impl Character {
         };
         comb(&mut options.hair.guides, options.hair.thickness);
         comb(&mut options.strands, options.radius);
-        let hair = Hair::new(options.hair)?;
-        let guides = || {
-            let guides = (0..hair.guide_count()).map(|guide| hair.guide(guide));
-            guides.map(|guide| hair.groom()[guide].to_vec()).collect()
+        let groom = |hair: &Hair| -> Vec<Vec<Vec3>> {
+            let guides = guide_ranges(hair).map(|guide| hair.groom()[guide].to_vec());
+            guides.collect()
         };
         let strands = match options.strands.is_empty() {
-            true => guides(),
+            true => groom(&Hair::new(options.hair.clone())?),
             false => options.strands,
         };
-        let followers = Followers::new(&hair, &strands, options.followed)?;
-        let ranges = (0..followers.len()).map(|strand| followers.strand(strand));
+        let lod = HairLod::new(&HairLodSpec {
+            hair: options.hair,
+            followers: strands.clone(),
+            followed: options.followed,
+            levels: options.levels,
+            ..HairLodSpec::default()
+        })?;
+        let finest = groom(lod.hair(0));
+        let guides = (0..lod.level_count())
+            .map(|level| Followers::new(lod.hair(level), &finest, options.followed))
+            .collect::<Result<_, _>>()?;
+        let ranges = (0..lod.followers().len()).map(|strand| lod.followers().strand(strand));
         self.hairs.push(CharacterHair {
             joint: options.joint,
             radius: options.radius,
             color: options.color,
             triangles: strands::triangles(ranges),
-            hair,
-            followers,
+            reach: reach(&strands),
+            lod,
+            guides,
             body: options.body,
         });
         Ok(self)
     }
 }
 
-/// A head of hair of one actor.
-#[derive(Debug)]
-pub struct ActorHair {
-    state: HairState,
-    solver: HairSolver,
-    turns: GuideTurns,
-    strands: Vec<Vec3>,
-    capsules: MovingCapsules,
-    before: Transform,
-    after: Transform,
-    phase: Phase,
-    outcome: Outcome,
-    reset: usize,
-}
-
-impl ActorHair {
-    pub(crate) fn new(hair: &CharacterHair) -> Self {
-        Self {
-            state: HairState::new(&hair.hair),
-            solver: HairSolver::new(&hair.hair),
-            turns: GuideTurns::new(&hair.hair),
-            strands: hair.followers.groom().to_vec(),
-            capsules: MovingCapsules::new(&hair.body),
-            before: Transform::IDENTITY,
-            after: Transform::IDENTITY,
-            phase: Phase::Loose,
-            outcome: Outcome::default(),
-            reset: 0,
-        }
-    }
-
-    /// Where the guides are and how they move, seen from the root.
-    pub fn state(&self) -> &HairState {
-        &self.state
-    }
-
-    /// Puts the guides into a state, such as one of an earlier run.
-    ///
-    /// # Panics
-    ///
-    /// If the state is of other hair.
-    pub fn set_state(&mut self, state: &HairState) {
-        self.state.positions.copy_from_slice(&state.positions);
-        self.state.velocities.copy_from_slice(&state.velocities);
-        self.state.orientations.copy_from_slice(&state.orientations);
-        self.state.tensions.copy_from_slice(&state.tensions);
-    }
-
-    /// Where the root is in this frame.
-    pub fn world_from_root(&self) -> Transform {
-        self.after
-    }
-
-    /// The points of the drawn strands, [`CharacterHair::followers`], world space, m; after [`Stage::Skin`](crate::Stage::Skin)
-    /// those of this frame.
-    pub fn strands(&self) -> &[Vec3] {
-        &self.strands
-    }
-
-    /// Writes the drawn strands as tubes, world space; their triangles are [`CharacterHair::triangles`].
-    ///
-    /// # Panics
-    ///
-    /// If `hair` is not what it was made of.
-    pub fn tubes(&self, hair: &CharacterHair, out: &mut Vertices) {
-        strands::place(hair.strands(), &self.strands, hair.radius, out);
-    }
-
-    /// Writes the guides as tubes of `radius`, m, world space: few and coarse, for files that are to stay small.
-    pub fn guide_tubes(&self, hair: &CharacterHair, radius: f32, out: &mut Vertices) {
-        let world_from_root = Affine::from(self.after);
-        let points = self.state.positions.iter();
-        let points: Vec<Vec3> = points
-            .map(|p| world_from_root.transform_point(*p))
-            .collect();
-        strands::place(hair.guide_ranges(), &points, radius, out);
-    }
-
-    /// What the solver said in the last frame, counts summed up.
-    pub fn outcome(&self) -> Outcome {
-        self.outcome
-    }
-
-    /// Guides that were found without a finite state so far, and were put back into the groom.
-    pub fn reset_guides(&self) -> usize {
-        self.reset
-    }
-
-    /// What the hair fell over at the end of the last frame, world space: its body, then the obstacles of the world.
-    pub fn colliders(&self) -> &[Collider] {
-        &self.capsules.to
-    }
-
-    /// How much longer or shorter than in the groom the worst segment of a guide is, as a fraction.
-    pub fn worst_stretch(&self, hair: &CharacterHair) -> f32 {
-        let mut worst = 0.0_f32;
-        for guide in hair.guide_ranges() {
-            let (rest, now) = (
-                &hair.hair.groom()[guide.clone()],
-                &self.state.positions[guide],
-            );
-            for (rest, now) in rest.windows(2).zip(now.windows(2)) {
-                let ratio = (now[1] - now[0]).norm() / (rest[1] - rest[0]).norm();
-                worst = worst.max((ratio - 1.0).abs());
-            }
-        }
-        worst
-    }
-
-    /// How far each point of a guide beyond its root is inside of the [`colliders`](Self::colliders), m; negative outside.
-    pub fn depths(&self, hair: &CharacterHair) -> impl Iterator<Item = f32> {
-        let world_from_root = Affine::from(self.after);
-        let guides = hair.guide_ranges();
-        let points = guides.flat_map(|guide| &self.state.positions[guide.start + 1..guide.end]);
-        points.map(move |point| {
-            let point = world_from_root.transform_point(*point);
-            let colliders = self.capsules.to.iter();
-            let depths = colliders.map(|collider| -collider.contact(point).distance);
-            depths.fold(f32::NEG_INFINITY, f32::max)
-        })
-    }
-
-    /// Goes on where the root is, however far that is.
-    pub(crate) fn restart(&mut self) {
-        self.phase = Phase::Loose;
-    }
-
-    /// Finds where root and body are now.
-    fn follow(&mut self, hair: &CharacterHair, posed: &Posed<'_>) {
-        self.capsules.follow(&hair.body, posed);
-        let root = root_of(posed, hair.joint);
-        if root.is_finite() {
-            self.after = root;
-        }
-    }
-
-    /// Advances by `steps` of `step` seconds while root and body move from where they were to where they are.
-    pub(crate) fn simulate(
-        &mut self,
-        hair: &CharacterHair,
-        posed: &Posed<'_>,
-        passing: &Passing<'_>,
-        steps: u32,
-        step: f32,
-    ) {
-        self.follow(hair, posed);
-        self.outcome = Outcome::default();
-        if self.phase == Phase::Loose {
-            self.phase = Phase::Laid;
-            self.settle();
-            self.capsules.advance(&hair.body, passing, 1.0);
-            return;
-        }
-        if steps == 0 {
-            return;
-        }
-        if self.phase == Phase::Laid {
-            self.set_off(steps as f32 * step);
-        }
-        self.reset += self.unusable_guides(hair);
-        self.capsules.advance(&hair.body, passing, 0.0);
-        let mut root = self.before;
-        for index in 0..steps {
-            let alpha = (index + 1) as f32 / steps as f32;
-            self.capsules.advance(&hair.body, passing, alpha);
-            let previous = root;
-            root = mix(&self.before, &self.after, alpha);
-            let drive = HairDrive {
-                world_from_root: root,
-                previous_world_from_root: previous,
-                gravity: passing.world.gravity,
-                wind: passing.world.wind,
-                colliders: &self.capsules.to,
-                previous_colliders: &self.capsules.from,
-                ..HairDrive::default()
-            };
-            let outcome = self.solver.step(&hair.hair, &drive, step, &mut self.state);
-            self.outcome.iterations += outcome.iterations;
-            self.outcome.slowed += outcome.slowed;
-            self.outcome.pinched += outcome.pinched;
-        }
-        self.settle();
-    }
-
-    /// Puts the hair into a kept state at the end of `steps` steps.
-    pub(crate) fn recall(
-        &mut self,
-        hair: &CharacterHair,
-        posed: &Posed<'_>,
-        passing: &Passing<'_>,
-        steps: u32,
-        state: &HairState,
-    ) {
-        self.follow(hair, posed);
-        self.outcome = Outcome::default();
-        if self.phase == Phase::Loose || steps > 0 {
-            self.settle();
-            self.capsules.advance(&hair.body, passing, 1.0);
-        }
-        self.phase = match self.phase {
-            Phase::Loose => Phase::Laid,
-            _ if steps > 0 => Phase::Moving,
-            phase => phase,
-        };
-        self.set_state(state);
-    }
-
-    /// Puts the strands where they are drawn.
-    pub(crate) fn place(&mut self, hair: &CharacterHair) {
-        self.turns.update(&hair.hair, &self.state);
-        hair.followers
-            .place(&hair.hair, &self.turns, &mut self.strands);
-        let world_from_root = Affine::from(self.after);
-        chunks::for_each_mut(&mut self.strands, |_, points| {
-            for point in points {
-                *point = world_from_root.transform_point(*point);
-            }
-        });
-    }
-
-    /// Goes on from where root and body are.
-    fn settle(&mut self) {
-        self.before = self.after;
-        self.capsules.settle();
-    }
-
-    /// Gives hair the motion of its root over its first `seconds`, so that it is not left behind with a jerk.
-    fn set_off(&mut self, seconds: f32) {
-        let [before, after] = [self.before, self.after].map(Affine::from);
-        let root_from_world = self.before.rotation.inverse();
-        let vertices = self.state.positions.iter().zip(&mut self.state.velocities);
-        for (position, velocity) in vertices {
-            let way = after.transform_point(*position) - before.transform_point(*position);
-            *velocity = root_from_world * way / seconds;
-        }
-        self.phase = Phase::Moving;
-    }
-
-    /// Guides that the solver will put back into the groom.
-    fn unusable_guides(&self, hair: &CharacterHair) -> usize {
-        let is_finite = |v: &Vec3| v.iter().all(|c| c.is_finite());
-        let is_usable = |index: usize| {
-            let vertices = hair.hair.guide(index);
-            // Every guide has a segment less than it has vertices.
-            let segments = vertices.start - index..vertices.end - index - 1;
-            let turns = &self.state.orientations[segments.clone()];
-            self.state.velocities[vertices].iter().all(is_finite)
-                && turns
-                    .iter()
-                    .all(|q| (0.5..2.0).contains(&q.coords.norm_squared()))
-                && self.state.tensions[segments].iter().all(|t| t.is_finite())
-        };
-        let guides = 0..hair.hair.guide_count();
-        guides.filter(|guide| !is_usable(*guide)).count()
-    }
+/// Where the vertices of each guide are.
+pub(crate) fn guide_ranges(hair: &Hair) -> impl Iterator<Item = Range<usize>> {
+    (0..hair.guide_count()).map(|guide| hair.guide(guide))
 }
 
 /// Where hair on a joint is rooted: scale is left out.
-fn root_of(posed: &Posed<'_>, joint: JointId) -> Transform {
+pub(crate) fn root_of(posed: &Posed<'_>, joint: JointId) -> Transform {
     Transform {
         scale: Vec3::repeat(1.0),
         ..posed.world_from_joint(joint).to_transform()
     }
+}
+
+/// A ball about all that strands can reach from their roots, somewhat wider.
+fn reach(strands: &[Vec<Vec3>]) -> (Vec3, f32) {
+    let roots = || strands.iter().filter_map(|strand| strand.first());
+    let middle = roots().sum::<Vec3>() / roots().count().max(1) as f32;
+    let far = strands.iter().map(|strand| {
+        let length: f32 = strand
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]).norm())
+            .sum();
+        (strand[0] - middle).norm() + length
+    });
+    (middle, far.fold(0.0, f32::max) * 1.01)
 }
 
 /// Looks at one point of a strand that lies in two capsules at most.

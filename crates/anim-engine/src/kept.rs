@@ -1,7 +1,7 @@
 //! Frames that are kept: what of an engine a simulation has to remember to go on.
 
 use anim_sim::State;
-use anim_sim::hair::HairState;
+use anim_sim::hair::HairLodState;
 
 use crate::Engine;
 use crate::muscle::MuscleState;
@@ -12,7 +12,7 @@ pub enum Kept {
     /// A cloth of an actor, or a body.
     Body(State),
     /// A head of hair.
-    Hair(HairState),
+    Hair(HairLodState),
     /// A muscle.
     Muscle(MuscleState),
 }
@@ -26,7 +26,7 @@ impl Engine {
             let cloths = actor.cloths.iter();
             all.extend(cloths.map(|cloth| Kept::Body(cloth.state.clone())));
             let hairs = actor.hairs().iter();
-            all.extend(hairs.map(|hair| Kept::Hair(hair.state().clone())));
+            all.extend(hairs.map(|hair| Kept::Hair(hair.levels().clone())));
             let muscles = actor.muscles().iter();
             all.extend(muscles.map(|muscle| Kept::Muscle(muscle.state())));
         }
@@ -55,7 +55,7 @@ impl<'a> Recall<'a> {
         }
     }
 
-    pub(crate) fn hair(&mut self) -> &'a HairState {
+    pub(crate) fn hair(&mut self) -> &'a HairLodState {
         match self.0.next() {
             Some(Kept::Hair(state)) => state,
             other => panic!("{other:?} is not the state of hair"),

@@ -23,6 +23,7 @@
 //! ```
 
 mod actor;
+mod actor_hair;
 mod animate;
 mod attach;
 pub mod body;
@@ -54,8 +55,9 @@ mod timing;
 mod world;
 
 pub use actor::{Actor, MAX_LAYERS};
+pub use actor_hair::ActorHair;
 pub use anim_ik::{Foot, FootContact, FootPlant};
-pub use body::{Body, BodyOptions, HeldBy, Holder};
+pub use body::{Body, BodyMuscle, BodyOptions, HeldBy, Holder};
 pub use capsule::BodyCapsule;
 pub use character::{Character, CharacterClip, Surface};
 pub use cloth::{Cloth, ClothOptions, Pins};
@@ -65,7 +67,7 @@ pub use engine::{ActorId, BodyId, Config, EffectId, Engine};
 pub use error::EngineError;
 pub use event::{ActorEvent, MOST_EVENTS};
 pub use goal::Goal;
-pub use hair::{ActorHair, CharacterHair, HairOptions};
+pub use hair::{CharacterHair, HairOptions};
 pub use kept::Kept;
 pub use layer::{ActorLayer, LayerMode, LayerSource};
 pub use muscle::{ActorMuscle, CharacterMuscle, MuscleOptions, MuscleState};

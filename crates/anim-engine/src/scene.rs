@@ -22,6 +22,7 @@ mod bodies;
 mod build;
 mod check;
 mod direct;
+mod fibers;
 mod groom;
 mod ground;
 mod grown;
@@ -42,6 +43,7 @@ pub use bodies::{
     BodyKind, BodySpec, HoldSpec, JointPlace, MeshSource, Method, PlacedMesh, SolidShape,
     SolverSpec,
 };
+pub use fibers::{FiberUse, MusclePlace};
 pub use groom::{GroomSpec, ScalpSpec};
 pub use ground::GroundSpec;
 pub use grown::{ExcitationSpec, HairUse, MusclePoint, MuscleUse, MuscleWrap};

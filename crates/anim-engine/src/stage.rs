@@ -108,7 +108,7 @@ pub(crate) fn simulate(actor: &mut Actor, passing: &Passing<'_>, steps: u32, ste
         }
     }
     for (hair, state) in character.hairs.iter().zip(&mut actor.hairs) {
-        state.simulate(hair, &posed, passing, steps, step);
+        state.simulate(hair, &posed, passing, actor.detail.hair, steps, step);
     }
     let muscles = character.muscles.iter().zip(&mut actor.muscles);
     for (index, (muscle, state)) in muscles.enumerate() {

@@ -367,7 +367,11 @@ fn half_the_rate_samples_half_as_often_within_the_error_told() {
     let fps = 60.0;
     let details = [(0, 1), (0, 2), (0, 4), (1, 1), (1, 2)];
     for (level, every) in details {
-        let detail = Detail { level, every };
+        let detail = Detail {
+            level,
+            every,
+            ..Detail::default()
+        };
         let once = || vec![ActorLayer::clip(walk, Playback::new(1.0, Wrap::Clamp))];
         let mut engine = engine(1);
         let full = spawn(&mut engine, &character, once());

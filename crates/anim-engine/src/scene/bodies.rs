@@ -18,7 +18,8 @@ use anim_sim::{
 use anim_sim::{Projective, ProjectiveOptions};
 use serde::{Deserialize, Serialize};
 
-use super::check::{placed, refusal};
+use super::check::{inside, placed, refusal};
+use super::fibers::{FiberUse, fibers_of, muscles_of};
 use super::motion::{Motion, MotionSpec};
 use crate::body::{BodyOptions, HeldBy, Holder};
 use crate::{ActorId, BodyId, Engine, EngineError};
@@ -68,6 +69,9 @@ pub enum BodyKind {
         /// How its surface keeps off itself; if left out, it passes through.
         #[serde(default)]
         self_contact: Option<SelfContact>,
+        /// Muscle in it, which the implicit method alone knows.
+        #[serde(default)]
+        fibers: Vec<FiberUse>,
     },
     /// A rope along a line.
     Rope {
@@ -247,6 +251,7 @@ pub(super) fn spawn(
     load: &mut dyn FnMut(&str) -> Result<Document, AssetError>,
 ) -> Result<Vec<HeldMotion>, EngineError> {
     let world_from_body = turned(spec.position, spec.rotation_deg);
+    let mut muscles = Vec::new();
     let mut model = match &spec.made_of {
         BodyKind::Cloth { meshes, material } => {
             cloth_model(meshes, material, &format!("{place}/made_of/cloth"), load)?
@@ -255,10 +260,19 @@ pub(super) fn spawn(
             shape,
             material,
             self_contact,
+            fibers,
         } => {
             let place = format!("{place}/made_of/soft");
+            let in_body = format!("{place}/fibers");
+            if !fibers.is_empty() && spec.solver.method != Method::Implicit {
+                let message = "only the implicit method knows them".to_owned();
+                return Err(refusal(&in_body, message));
+            }
+            muscles = muscles_of(fibers, engine, actors, &in_body)?;
+            let mesh = solid_mesh(shape, &format!("{place}/shape"), load)?;
             let spec = SoftSpec {
-                mesh: solid_mesh(shape, &format!("{place}/shape"), load)?,
+                fibers: fibers_of(fibers, &mesh, &in_body)?,
+                mesh,
                 material: *material,
                 self_contact: *self_contact,
                 ..SoftSpec::default()
@@ -279,10 +293,8 @@ pub(super) fn spawn(
     let mut motions = Vec::new();
     for (index, hold) in spec.holds.iter().enumerate() {
         let place = format!("{place}/holds/{index}");
-        let [low, high] = hold.within;
-        let inside = |x: &Vec3| (0..3).all(|i| (low[i]..=high[i]).contains(&x[i]));
         let vertices: Vec<u32> = (0..model.positions.len() as u32)
-            .filter(|v| inside(&model.positions[*v as usize]))
+            .filter(|v| inside(&hold.within, &model.positions[*v as usize]))
             .collect();
         if vertices.is_empty() {
             let message = "holds no vertex".to_owned();
@@ -311,6 +323,9 @@ pub(super) fn spawn(
     for position in &mut model.positions {
         *position = world_from_body.transform_point(*position);
     }
+    for fiber in &mut model.fibers {
+        fiber.direction = world_from_body.transform_vector(fiber.direction);
+    }
     let model = Arc::new(
         Model::new(model)
             .map_err(EngineError::from)
@@ -321,6 +336,7 @@ pub(super) fn spawn(
         solver: solver(&model, &spec.solver),
         model,
         holders,
+        muscles,
     });
     let motions = motions.into_iter().map(|(holder, motion)| HeldMotion {
         body,

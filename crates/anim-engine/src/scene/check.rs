@@ -52,6 +52,11 @@ pub(super) fn check(spec: &SceneSpec) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// True if a point is in a box, given by its low and its high corner.
+pub(super) fn inside([low, high]: &[Vec3; 2], point: &Vec3) -> bool {
+    (0..3).all(|i| (low[i]..=high[i]).contains(&point[i]))
+}
+
 /// The same error with the place in the scene that it comes from; a place that is not a pointer yet is below it.
 pub(super) fn placed(place: impl Into<String>) -> impl FnOnce(EngineError) -> EngineError {
     let place = place.into();

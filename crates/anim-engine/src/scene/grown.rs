@@ -3,7 +3,7 @@
 use anim_curves::{Track, TrackSpec};
 use anim_graph::ParameterId;
 use anim_math::Vec3;
-use anim_sim::hair::HairSpec;
+use anim_sim::hair::{HairLevel, HairSpec};
 use anim_sim::muscle::{Attachment, BellySpec, MuscleSpec, PathSpec, Turn, Wrap, WrapShape};
 use anim_skeleton::JointId;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,9 @@ pub struct HairUse {
     /// Guides that each drawn strand follows, 1 to 4.
     #[serde(default = "three")]
     pub followed: u32,
+    /// Levels of detail, from the finest to the coarsest; one of all guides if left out.
+    #[serde(default)]
+    pub levels: Vec<HairLevel>,
     /// Of a drawn strand at its root, m.
     #[serde(default = "thin")]
     pub radius: f32,
@@ -206,6 +209,7 @@ pub(super) fn with_hair(
             },
             strands,
             followed: part.followed as usize,
+            levels: part.levels.clone(),
             body,
             radius: part.radius,
             color: part.color,
@@ -269,6 +273,11 @@ pub(super) fn check_hair(place: &str, part: &HairUse) -> Result<(), EngineError>
     };
     in_range("followed", part.followed as f32, 1.0, 4.0)?;
     in_range("radius", part.radius, 1e-6, 0.1)?;
+    for (index, level) in part.levels.iter().enumerate() {
+        let at = |field: &str| format!("levels/{index}/{field}");
+        in_range(&at("guides"), level.guides as f32, 1.0, 10_000.0)?;
+        in_range(&at("segments"), level.segments as f32, 1.0, 1000.0)?;
+    }
     if let Some(segments) = part.material.segments {
         in_range("material/segments", segments as f32, 1.0, 1000.0)?;
     }

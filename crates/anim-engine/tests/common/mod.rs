@@ -25,9 +25,10 @@ pub(crate) fn scene(threads: usize) -> Scene {
     .expect("a scene")
 }
 
-/// A head that turns fast, and an arm that curls.
+/// A head that turns fast, an arm that curls, and one whose muscle pulls in a soft body.
 pub(crate) const HAIR: &str = include_str!("../../../../assets/scenes/hair.json");
 pub(crate) const BICEPS: &str = include_str!("../../../../assets/scenes/biceps.json");
+pub(crate) const FLEXOR: &str = include_str!("../../../../assets/scenes/flexor.json");
 
 /// [`HAIR`] as a scene.
 pub(crate) fn hair(threads: usize) -> Scene {
@@ -37,6 +38,11 @@ pub(crate) fn hair(threads: usize) -> Scene {
 /// [`BICEPS`] as a scene.
 pub(crate) fn biceps(threads: usize) -> Scene {
     scene_of(BICEPS, threads)
+}
+
+/// [`FLEXOR`] as a scene.
+pub(crate) fn flexor(threads: usize) -> Scene {
+    scene_of(FLEXOR, threads)
 }
 
 fn scene_of(text: &str, threads: usize) -> Scene {

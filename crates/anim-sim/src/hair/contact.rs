@@ -97,8 +97,13 @@ impl<'a> Scene<'a> {
 
     /// How far from a collider a point is to be whose root, so far along the strand, is `root_distance` away, m.
     pub(super) fn clearance(&self, root_distance: f32, along: f32) -> f32 {
-        self.thickness.min(root_distance + LEAVE * along)
+        clearance(self.thickness, root_distance, along)
     }
+}
+
+/// How far out a point so far along its strand is to be whose root is at `root_distance`, m; `thickness` at most.
+pub(super) fn clearance(thickness: f32, root_distance: f32, along: f32) -> f32 {
+    thickness.min(root_distance + LEAVE * along)
 }
 
 /// One vertex of one strand against one collider.

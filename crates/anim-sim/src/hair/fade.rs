@@ -4,24 +4,28 @@
 //! would. Both are then simulated, and what is drawn goes from one to the other smoothly. Use
 //! [`HairSolver`] where there is one level.
 
-use anim_geom::chunks;
+use anim_geom::Collider;
 use anim_math::{Transform, Vec3};
 
-use super::guide::GuideTurns;
+use super::binding::GuideTurns;
+use super::guide::{Fading, Lead};
 use super::lod::{HairLod, Level};
 use super::model::HairState;
+use super::outside::Bodies;
 use super::solver::{HairDrive, HairSolver};
 use crate::Outcome;
 
 /// Where one head of hair with levels of detail is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HairLodState {
-    level: usize,
+    /// The level that is simulated, or fades in.
+    pub level: usize,
     /// For each level; only that of the level and of the one that fades are in motion.
-    states: Vec<HairState>,
+    pub states: Vec<HairState>,
     /// The level before, and how far its fading is, in [0, 1].
-    fading: Option<(usize, f32)>,
-    begun: bool,
+    pub fading: Option<(usize, f32)>,
+    /// False until the first step, which chooses the level without fading.
+    pub begun: bool,
 }
 
 impl HairLodState {
@@ -70,7 +74,6 @@ pub struct HairLodSolver {
     solvers: Vec<HairSolver>,
     /// Of each level.
     turns: Vec<GuideTurns>,
-    faded: Vec<Vec3>,
     /// Of the guides of a level, at the beginning and at the end of the step.
     roots: [Vec<Transform>; 2],
 }
@@ -89,15 +92,13 @@ impl HairLodSolver {
                 .iter()
                 .map(|l| GuideTurns::new(&l.hair))
                 .collect(),
-            faded: vec![Vec3::zeros(); lod.followers().vertex_count()],
             roots: Default::default(),
         }
     }
 
     /// Chooses the level for the hair's size on the screen, `pixels`, and advances `state` by `dt`, s.
     ///
-    /// A level that fades is stepped as well, and no other is chosen until it is gone. Loads are on the vertices of the
-    /// level that is simulated, roots those of the guides of the finest hair, [`HairLodSpec::hair`](super::HairLodSpec::hair). Otherwise as [`HairSolver::step`]; the outcome is that of the level.
+    /// As [`step_at`](Self::step_at) otherwise.
     ///
     /// # Panics
     ///
@@ -110,15 +111,40 @@ impl HairLodSolver {
         dt: f32,
         state: &mut HairLodState,
     ) -> Outcome {
+        let level = lod.choose(state.level, pixels);
+        self.step_at(lod, drive, level, dt, state)
+    }
+
+    /// Goes over to `level`, the last if there are fewer, and advances `state` by `dt`, s.
+    ///
+    /// A level that fades is stepped as well, and no other is chosen until it is gone. Loads are on the vertices of the
+    /// level that is simulated, roots those of the guides of the finest hair, [`HairLodSpec::hair`](super::HairLodSpec::hair). Otherwise as [`HairSolver::step`]; the outcome is that of the level.
+    ///
+    /// # Panics
+    ///
+    /// If the solver or the state was made for other hair.
+    pub fn step_at(
+        &mut self,
+        lod: &HairLod,
+        drive: &HairDrive<'_>,
+        level: usize,
+        dt: f32,
+        state: &mut HairLodState,
+    ) -> Outcome {
+        let count = lod.levels.len();
+        let is_own = |level: usize| level < count;
         assert!(
-            self.solvers.len() == lod.levels.len() && state.states.len() == lod.levels.len(),
+            self.solvers.len() == count
+                && state.states.len() == count
+                && is_own(state.level)
+                && state.fading().is_none_or(is_own),
             "the solver or the state was made for other hair"
         );
         if !(dt > 0.0 && dt.is_finite()) {
             return Outcome::default();
         }
         if state.fading.is_none() {
-            let next = lod.choose(state.level, pixels);
+            let next = level.min(count - 1);
             if next != state.level {
                 self.transfer(lod, state, next);
                 let fades = state.begun && lod.fade > 0.0;
@@ -156,24 +182,44 @@ impl HairLodSolver {
     ///
     /// If `positions` has not one element for each of their points, or the solver or the state was made for other hair.
     pub fn place(&mut self, lod: &HairLod, state: &HairLodState, positions: &mut [Vec3]) {
-        let mut place = |level: usize, positions: &mut [Vec3]| {
-            let Level {
-                hair, followers, ..
-            } = &lod.levels[level];
-            self.turns[level].update(hair, &state.states[level]);
-            followers.place(hair, &self.turns[level], positions);
-        };
-        place(state.level, positions);
-        if let Some((old, progress)) = state.fading {
-            place(old, &mut self.faded);
-            // Without a jump of velocity at either end.
-            let weight = progress * progress * (3.0 - 2.0 * progress);
-            chunks::for_each_mut(positions, |first, chunk| {
-                for (position, old) in chunk.iter_mut().zip(&self.faded[first..]) {
-                    *position = old + (*position - old) * weight;
-                }
-            });
+        self.place_outside(lod, state, &[], 0.0, positions);
+    }
+
+    /// As [`place`](Self::place), and keeps the strands out of colliders as [`Followers::place_outside`] does.
+    ///
+    /// # Panics
+    ///
+    /// As [`place`](Self::place).
+    ///
+    /// [`Followers::place_outside`]: super::Followers::place_outside
+    pub fn place_outside(
+        &mut self,
+        lod: &HairLod,
+        state: &HairLodState,
+        colliders: &[Collider],
+        clearance: f32,
+        positions: &mut [Vec3],
+    ) {
+        let levels = [Some(state.level), state.fading()];
+        for level in levels.into_iter().flatten() {
+            self.turns[level].update(&lod.levels[level].hair, &state.states[level]);
         }
+        let fading = state.fading.map(|(old, progress)| Fading {
+            hair: &lod.levels[old].hair,
+            turns: &self.turns[old],
+            followers: &lod.levels[old].followers,
+            // Without a jump of velocity at either end.
+            left: 1.0 - progress * progress * (3.0 - 2.0 * progress),
+        });
+        let Level {
+            hair, followers, ..
+        } = &lod.levels[state.level];
+        let lead = Lead {
+            hair,
+            turns: &self.turns[state.level],
+            fading,
+        };
+        followers.follow(&lead, &Bodies::new(colliders, clearance), positions);
     }
 
     /// Begins a level in the pose and motion of the one that is simulated.

@@ -21,9 +21,9 @@ use super::solver::{Lane8, get3, put3};
 use crate::collide::{MESH_DEPTH, Obstacle};
 
 /// What the equations leave is not folded, m.
-const SLACK: f32 = 4e-6;
+pub(super) const SLACK: f32 = 4e-6;
 /// Turns of one segment, each out of the collider that it is deepest in.
-const TURNS: usize = 12;
+pub(super) const TURNS: usize = 12;
 /// A segment that leans less than this knows no side, rad.
 const PLUMB: f32 = 1e-3;
 /// Turn between the sides of strands that follow each other, rad: the golden angle, so that no two fall alike.
@@ -147,7 +147,7 @@ fn deep(scene: &Scene<'_>, group: &Group, touches: [bool; LANES], lane8: &Lane8)
 }
 
 /// The direction nearest to `direction`, all of unit length, that is further along the normal by `by`.
-fn raise(direction: Vec3, normal: Vec3, by: f32, side: impl Fn() -> Vec3) -> Vec3 {
+pub(super) fn raise(direction: Vec3, normal: Vec3, by: f32, side: impl Fn() -> Vec3) -> Vec3 {
     let along = direction.dot(&normal);
     let raised = (along + by).min(1.0);
     let flat = |v: Vec3| v - normal * v.dot(&normal);
@@ -160,7 +160,7 @@ fn raise(direction: Vec3, normal: Vec3, by: f32, side: impl Fn() -> Vec3) -> Vec
 }
 
 /// Across a segment, the side that a strand falls to.
-fn side(orientation: &Quat, strand: u32) -> Vec3 {
+pub(super) fn side(orientation: &Quat, strand: u32) -> Vec3 {
     let angle = (strand % 1024) as f32 * BETWEEN_SIDES;
     orientation * Vec3::new(libm::cosf(angle), libm::sinf(angle), 0.0)
 }

@@ -20,15 +20,13 @@
 //! # Ok::<(), anim_sim::SimError>(())
 //! ```
 
-use anim_geom::chunks;
-use anim_math::nalgebra::{Quaternion, Vector4};
-use anim_math::{Quat, Vec3, quat};
+use anim_geom::{Collider, chunks};
+use anim_math::{Vec3, quat};
 
-use super::model::{Hair, HairState};
+use super::binding::{Binding, GuideTurns};
+use super::model::Hair;
+use super::outside::{Bodies, Walk};
 use crate::SimError;
-
-/// Guides that a follower has at most.
-const MAX_GUIDES: usize = 4;
 
 /// Strands bound to the guides of one [`Hair`].
 #[derive(Clone, Debug)]
@@ -40,51 +38,6 @@ pub struct Followers {
     bindings: Vec<Binding>,
     /// Of the hair that the strands are bound to.
     guide_count: usize,
-}
-
-/// How far each segment of the guides has turned since the groom: what followers follow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GuideTurns {
-    /// Of each segment, guide after guide, in the space of the root.
-    turns: Vec<Quat>,
-}
-
-impl GuideTurns {
-    /// Those of the groom: none.
-    pub fn new(hair: &Hair) -> Self {
-        Self {
-            turns: vec![Quat::identity(); hair.segment_count()],
-        }
-    }
-
-    /// Takes them from a state. Allocates nothing.
-    ///
-    /// # Panics
-    ///
-    /// If it or the state was made for other hair.
-    pub fn update(&mut self, hair: &Hair, state: &HairState) {
-        state.check(hair);
-        self.check(hair);
-        let segments = state.orientations.iter().zip(&hair.frames);
-        for (turn, (now, groom)) in self.turns.iter_mut().zip(segments) {
-            *turn = now * groom.inverse();
-        }
-    }
-
-    fn check(&self, hair: &Hair) {
-        assert_eq!(
-            self.turns.len(),
-            hair.segment_count(),
-            "the turns are those of other hair"
-        );
-    }
-}
-
-/// The guides of one follower; weights sum to 1, unused ones are 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Binding {
-    pub(super) guides: [u32; MAX_GUIDES],
-    pub(super) weights: [f32; MAX_GUIDES],
 }
 
 impl Followers {
@@ -165,9 +118,40 @@ impl Followers {
     ///
     /// If `positions` has not V elements, or hair and turns are not those that the strands were bound to.
     pub fn place(&self, hair: &Hair, turns: &GuideTurns, positions: &mut [Vec3]) {
-        turns.check(hair);
+        self.place_outside(hair, turns, &[], 0.0, positions);
+    }
+
+    /// As [`place`](Self::place), and turns segments so that the strands stay `clearance`, m, out of colliders, given in the
+    /// space of the root, however the guides part around them.
+    ///
+    /// A root stays where it is, and a point farther along its strand is asked to be out by no more than the root is and half
+    /// the way from there. Some tens of nanoseconds a point near a collider; the first 32 cost least. What is more than 0.1 m
+    /// inside of a mesh stays there.
+    ///
+    /// # Panics
+    ///
+    /// As [`place`](Self::place).
+    pub fn place_outside(
+        &self,
+        hair: &Hair,
+        turns: &GuideTurns,
+        colliders: &[Collider],
+        clearance: f32,
+        positions: &mut [Vec3],
+    ) {
+        let lead = Lead {
+            hair,
+            turns,
+            fading: None,
+        };
+        self.follow(&lead, &Bodies::new(colliders, clearance), positions);
+    }
+
+    /// Writes where strands are that follow a lead and stay out of bodies.
+    pub(super) fn follow(&self, lead: &Lead<'_>, bodies: &Bodies<'_>, positions: &mut [Vec3]) {
+        lead.turns.check(lead.hair);
         assert_eq!(
-            hair.guide_count(),
+            lead.hair.guide_count(),
             self.guide_count,
             "the strands were bound to other hair"
         );
@@ -179,7 +163,7 @@ impl Followers {
                 let range = self.strand(strand);
                 // A chunk may begin and end inside a strand: what lies before is walked but not written.
                 let end = range.end.min(first + chunk.len());
-                self.walk(hair, turns, strand, |vertex, position| {
+                self.walk(lead, bodies, strand, |vertex, position| {
                     if (first..end).contains(&vertex) {
                         chunk[vertex - first] = position;
                     }
@@ -194,22 +178,30 @@ impl Followers {
     /// Visits the points of a strand from the root on, as long as the visitor wants.
     fn walk(
         &self,
-        hair: &Hair,
-        turns: &GuideTurns,
+        lead: &Lead<'_>,
+        bodies: &Bodies<'_>,
         strand: usize,
         mut visit: impl FnMut(usize, Vec3) -> bool,
     ) {
         let range = self.strand(strand);
         let groom = &self.points[range.clone()];
         let segments = groom.len() - 1;
-        let leaders = self.bindings[strand].leaders(hair, turns);
+        let leaders = self.bindings[strand].leaders(lead.hair, lead.turns);
+        let fading = lead.fading.map(|fading| {
+            let binding = &fading.followers.bindings[strand];
+            (binding.leaders(fading.hair, fading.turns), fading.left)
+        });
         let mut position = groom[0];
         if !visit(range.start, position) {
             return;
         }
+        let mut outside = Walk::new(bodies, position, strand as u32);
         for (index, pair) in groom.windows(2).enumerate() {
-            let turned = leaders.turn(index, segments);
-            position += turned * (pair[1] - pair[0]);
+            let mut turned = leaders.turn(index, segments);
+            if let Some((old, left)) = &fading {
+                turned = quat::nlerp(turned, old.turn(index, segments), *left);
+            }
+            position = outside.step(position, turned * (pair[1] - pair[0]));
             if !visit(range.start + index + 1, position) {
                 return;
             }
@@ -217,137 +209,30 @@ impl Followers {
     }
 }
 
-impl Binding {
-    /// The guides nearest to a root, weighted by (1 − d/D)² / d of the distance d, where D is that of the first left out.
-    pub(super) fn new(hair: &Hair, root: Vec3, count: usize) -> Self {
-        let count = count.clamp(1, MAX_GUIDES);
-        let mut nearest = [(f32::INFINITY, u32::MAX); MAX_GUIDES + 1];
-        for (guide, strand) in (0..).zip(&hair.strands) {
-            let distance = (hair.points[strand.first_vertex] - root).norm();
-            let place = nearest[..=count].partition_point(|(d, _)| *d <= distance);
-            if place <= count {
-                nearest[place..=count].rotate_right(1);
-                nearest[place] = (distance, guide);
-            }
-        }
-        let (beyond, _) = nearest[count];
-        let mut binding = Self::default();
-        let (first, guide) = nearest[0];
-        if first <= 1e-6 {
-            binding.guides[0] = guide;
-            binding.weights[0] = 1.0;
-            return binding;
-        }
-        let mut sum = 0.0;
-        for (slot, (distance, guide)) in nearest[..count].iter().enumerate() {
-            if *guide == u32::MAX {
-                break;
-            }
-            let reach = if beyond.is_finite() {
-                (1.0 - distance / beyond).max(0.0)
-            } else {
-                1.0
-            };
-            let weight = reach * reach * first / distance;
-            binding.guides[slot] = *guide;
-            binding.weights[slot] = weight;
-            sum += weight;
-        }
-        if sum > 0.0 {
-            binding.weights = binding.weights.map(|weight| weight / sum);
-        } else {
-            // All equally far: any of them.
-            binding.guides[0] = guide;
-            binding.weights[0] = 1.0;
-        }
-        binding
-    }
-
-    /// The guides as they have turned.
-    #[inline]
-    pub(super) fn leaders<'a>(&self, hair: &Hair, turns: &'a GuideTurns) -> Leaders<'a> {
-        let mut leaders = Leaders {
-            turns: [&[]; MAX_GUIDES],
-            weights: self.weights,
-        };
-        let guides = self.guides.iter().zip(self.weights);
-        for (slot, (guide, weight)) in leaders.turns.iter_mut().zip(guides) {
-            if weight > 0.0 {
-                let strand = &hair.strands[*guide as usize];
-                let end = strand.first_segment + strand.segments;
-                *slot = &turns.turns[strand.first_segment..end];
-            }
-        }
-        leaders
-    }
-
-    /// The mean velocity of the guides at a fraction of their length, along the root's axes.
-    pub(super) fn velocity(&self, hair: &Hair, state: &HairState, fraction: f32) -> Vec3 {
-        let mut sum = Vec3::zeros();
-        for (guide, weight) in self.guides.iter().zip(self.weights) {
-            let strand = &hair.strands[*guide as usize];
-            let place = fraction * strand.segments as f32;
-            let index = (place as usize).min(strand.segments - 1);
-            let alpha = place - index as f32;
-            let [a, b] = [index, index + 1].map(|i| state.velocities[strand.first_vertex + i]);
-            sum += (a + (b - a) * alpha) * weight;
-        }
-        sum
-    }
+/// What strands follow.
+pub(super) struct Lead<'a> {
+    pub(super) hair: &'a Hair,
+    pub(super) turns: &'a GuideTurns,
+    pub(super) fading: Option<Fading<'a>>,
 }
 
-/// How the guides of one follower have turned; those without weight are empty.
-pub(super) struct Leaders<'a> {
-    turns: [&'a [Quat]; MAX_GUIDES],
-    weights: [f32; MAX_GUIDES],
-}
-
-impl Leaders<'_> {
-    /// Their mean rotation since the groom, at the middle of segment `index` of `segments`.
-    #[inline]
-    pub(super) fn turn(&self, index: usize, segments: usize) -> Quat {
-        let mut sum = Vector4::zeros();
-        for (turns, weight) in self.turns.iter().zip(self.weights) {
-            if turns.is_empty() {
-                continue;
-            }
-            let turned = if turns.len() == segments {
-                turns[index]
-            } else {
-                turn_between(turns, index, segments)
-            };
-            let sign = if turned.coords.dot(&sum) < 0.0 {
-                -weight
-            } else {
-                weight
-            };
-            sum += turned.coords * sign;
-        }
-        // As much as the guides disagree the sum is short; it is zero only if they are opposite.
-        let norm = sum.norm();
-        if norm > 1e-6 {
-            Quat::new_unchecked(Quaternion::from_vector(sum / norm))
-        } else {
-            Quat::identity()
-        }
-    }
-}
-
-/// The turn of a guide at the middle of segment `index` of `segments`, of which it has another number.
-fn turn_between(turns: &[Quat], index: usize, segments: usize) -> Quat {
-    let last = turns.len() - 1;
-    let place = (index as f32 + 0.5) / segments as f32 * turns.len() as f32 - 0.5;
-    let place = place.clamp(0.0, last as f32);
-    let before = (place as usize).min(last);
-    let after = (before + 1).min(last);
-    quat::nlerp(turns[before], turns[after], place - before as f32)
+/// Other hair that the same strands have followed before.
+#[derive(Clone, Copy)]
+pub(super) struct Fading<'a> {
+    pub(super) hair: &'a Hair,
+    pub(super) turns: &'a GuideTurns,
+    /// The strands, bound to that.
+    pub(super) followers: &'a Followers,
+    /// How much of it is left, in [0, 1].
+    pub(super) left: f32,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hair::{HairDrive, HairSolver, HairSpec};
-    use anim_math::Random;
+    use crate::hair::{HairDrive, HairSolver, HairSpec, HairState};
+    use anim_geom::Shape;
+    use anim_math::{Affine, Random, Transform};
 
     fn blown() -> (Hair, HairState) {
         let guides = (0..12)
@@ -436,6 +321,69 @@ mod tests {
         assert!(binding.weights.windows(2).all(|w| w[0] >= w[1]));
         let far = Binding::new(&hair, Vec3::x() * 1e6, 9);
         assert!((far.weights.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn strands_as_far_away_as_numbers_go_follow_all_the_same() {
+        let (hair, state) = blown();
+        for far in [1e15, 1e20, f32::MAX, -f32::MAX] {
+            let strand = vec![Vec3::repeat(far), Vec3::repeat(far * 0.5), Vec3::zeros()];
+            let followers = Followers::new(&hair, &[strand], 4).unwrap();
+            let sum: f32 = followers.bindings[0].weights.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+            let mut positions = vec![Vec3::zeros(); 3];
+            followers.place(&hair, &turns(&hair, &state), &mut positions);
+            assert_eq!(positions[0], Vec3::repeat(far));
+        }
+    }
+
+    #[test]
+    fn strands_between_guides_that_part_around_a_body_stay_outside_and_as_long() {
+        let (hair, state) = blown();
+        let ball = |at: Vec3| {
+            let at = Affine::from(Transform::from_translation(at));
+            Collider::new(Shape::Sphere { radius: 0.03 }, at)
+        };
+        let strands: Vec<Vec<Vec3>> = (0..40)
+            .map(|i| {
+                let root = Vec3::new(0.0015 * i as f32, 0.0, 0.02);
+                (0..=20)
+                    .map(|k| root + Vec3::y() * (0.01 * k as f32))
+                    .collect()
+            })
+            .collect();
+        let followers = Followers::new(&hair, &strands, 3).unwrap();
+        let turns = turns(&hair, &state);
+        let mut free = vec![Vec3::zeros(); followers.vertex_count()];
+        followers.place(&hair, &turns, &mut free);
+        // The first are in nobody's way, and more than fit the fast path.
+        let mut colliders = vec![ball(Vec3::x() * 5.0); 40];
+        colliders.extend([8 * 21 + 12, 30 * 21 + 14].map(|point| ball(free[point])));
+        for count in [2, 42] {
+            let colliders = &colliders[42 - count..];
+            let mut out = free.clone();
+            followers.place_outside(&hair, &turns, colliders, 0.001, &mut out);
+            let depth = |point: &Vec3| {
+                let distances = colliders.iter().map(|c| c.contact(*point).distance);
+                0.001 - distances.fold(f32::MAX, f32::min)
+            };
+            assert!(free.iter().map(depth).fold(0.0, f32::max) > 0.02);
+            assert!(out.iter().map(depth).fold(0.0, f32::max) < 1e-5);
+            for (index, groom) in strands.iter().enumerate() {
+                let range = followers.strand(index);
+                for (rest, now) in groom.windows(2).zip(out[range.clone()].windows(2)) {
+                    let [rest, now] = [rest, now].map(|pair| (pair[1] - pair[0]).norm());
+                    assert!((now / rest - 1.0).abs() < 1e-5);
+                }
+                if free[range.clone()]
+                    .iter()
+                    .map(depth)
+                    .all(|depth| depth < -1e-6)
+                {
+                    assert_eq!(free[range.clone()], out[range]);
+                }
+            }
+        }
     }
 
     #[test]

@@ -31,8 +31,10 @@
 //! ```
 
 use anim_math::Vec3;
+use serde::{Deserialize, Serialize};
 
-use super::guide::{Binding, Followers};
+use super::binding::Binding;
+use super::guide::Followers;
 use super::model::Hair;
 use super::spec::HairSpec;
 use crate::SimError;
@@ -44,7 +46,9 @@ pub struct HairLodSpec {
     pub hair: HairSpec,
     /// The strands that are drawn, from root to tip, metres, in the space of the root.
     pub followers: Vec<Vec<Vec3>>,
-    /// From the finest to the coarsest.
+    /// Guides that each of them follows, at most 4.
+    pub followed: usize,
+    /// From the finest to the coarsest; without any, the finest hair as it is serves every size.
     pub levels: Vec<HairLevel>,
     /// By what fraction of a level's size on the screen the size must be beyond it to switch, in [0, 1).
     pub margin: f32,
@@ -53,7 +57,8 @@ pub struct HairLodSpec {
 }
 
 /// One level of detail.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HairLevel {
     /// Guides of the finest hair that are simulated, at least 1; as many as there are if there are fewer.
     pub guides: usize,
@@ -69,6 +74,7 @@ impl Default for HairLodSpec {
         Self {
             hair: HairSpec::default(),
             followers: Vec::new(),
+            followed: 4,
             levels: Vec::new(),
             margin: 0.1,
             fade: 0.25,
@@ -100,24 +106,36 @@ impl HairLod {
     ///
     /// # Errors
     ///
-    /// What [`Hair::new`] and [`Followers::new`] refuse; [`SimError::OutOfRange`] without levels, for a level whose size on
-    /// the screen is not below that of the one before, and for a margin or fade out of its range.
+    /// What [`Hair::new`] and [`Followers::new`] refuse; [`SimError::OutOfRange`] for a level whose size on the screen
+    /// is not below that of the one before, and for a margin or fade out of its range.
     pub fn new(spec: &HairLodSpec) -> Result<Self, SimError> {
         check(spec)?;
         let mut hairs = Vec::new();
         let finest = Hair::new(spec.hair.clone())?;
-        let order = apart(&finest);
+        let apart = apart(&finest);
+        let mut chosen = Vec::new();
+        let mut pixels = Vec::new();
         for level in &spec.levels {
-            let guides = order
-                .iter()
-                .take(level.guides.max(1))
-                .map(|guide| spec.hair.guides[*guide].clone())
-                .collect();
+            let mut order = apart.clone();
+            order.truncate(level.guides.max(1));
+            if order.len() == apart.len() {
+                // All of them, as they are.
+                order.sort_unstable();
+            }
+            let guides = order.iter();
+            let guides = guides.map(|guide| spec.hair.guides[*guide].clone());
             hairs.push(Hair::new(HairSpec {
-                guides,
+                guides: guides.collect(),
                 segments: Some(level.segments.max(1)),
                 ..spec.hair.clone()
             })?);
+            chosen.push(order);
+            pixels.push(level.pixels);
+        }
+        if hairs.is_empty() {
+            chosen.push((0..finest.guide_count()).collect());
+            pixels.push(0.0);
+            hairs.push(finest);
         }
         let bind = |from: &Hair, to: &Hair| {
             let roots = to.strands.iter().map(|s| to.points[s.first_vertex]);
@@ -127,12 +145,15 @@ impl HairLod {
             .iter()
             .map(|to| hairs.iter().map(|from| bind(from, to)).collect())
             .collect();
-        let levels = spec.levels.iter().zip(hairs).zip(sources);
-        let levels = levels.map(|((level, hair), sources)| {
+        let levels = pixels
+            .into_iter()
+            .zip(chosen)
+            .zip(hairs.into_iter().zip(sources));
+        let levels = levels.map(|((pixels, guides), (hair, sources))| {
             Ok(Level {
-                pixels: level.pixels,
-                guides: order[..hair.guide_count()].to_vec(),
-                followers: Followers::new(&hair, &spec.followers, 4)?,
+                pixels,
+                guides,
+                followers: Followers::new(&hair, &spec.followers, spec.followed)?,
                 hair,
                 sources,
             })
@@ -163,8 +184,11 @@ impl HairLod {
         &self.levels[0].followers
     }
 
-    /// The level that serves a size on the screen, coming from another.
-    pub(super) fn choose(&self, level: usize, pixels: f32) -> usize {
+    /// The level that serves a size on the screen, coming from another; that one as long as it is within the margin.
+    ///
+    /// For [`HairLodSolver::step_at`](super::HairLodSolver::step_at), whose caller knows levels.
+    pub fn choose(&self, level: usize, pixels: f32) -> usize {
+        let level = level.min(self.levels.len() - 1);
         let serves = |level: &Level, factor: f32| pixels >= level.pixels * factor;
         let last = self.levels.len() - 1;
         let finer = self
@@ -217,9 +241,6 @@ fn apart(hair: &Hair) -> Vec<usize> {
 
 fn check(spec: &HairLodSpec) -> Result<(), SimError> {
     let out_of_range = |what, index, value| Err(SimError::OutOfRange { what, index, value });
-    if spec.levels.is_empty() {
-        return out_of_range("number of levels", 0, 0.0);
-    }
     if !(0.0..1.0).contains(&spec.margin) {
         return out_of_range("levels' margin", 0, spec.margin);
     }
@@ -309,7 +330,7 @@ pub(super) mod tests {
             ..HairLodSpec::default()
         };
         let error = |spec: &HairLodSpec| HairLod::new(spec).unwrap_err().to_string();
-        assert_eq!(error(&spec), "number of levels 0: 0 is out of range");
+        assert_eq!(HairLod::new(&spec).unwrap().level_count(), 1);
         let level = HairLevel {
             guides: 1,
             segments: 1,

@@ -26,6 +26,7 @@
 //! ```
 
 mod algebra;
+mod binding;
 mod contact;
 mod fade;
 mod fold;
@@ -33,6 +34,7 @@ mod groom;
 mod guide;
 mod lod;
 mod model;
+mod outside;
 mod path;
 mod rod;
 mod solver;
@@ -40,8 +42,9 @@ mod spec;
 pub mod style;
 mod volume;
 
+pub use binding::GuideTurns;
 pub use fade::{HairLodSolver, HairLodState};
-pub use guide::{Followers, GuideTurns};
+pub use guide::Followers;
 pub use lod::{HairLevel, HairLod, HairLodSpec};
 pub use model::{Hair, HairState};
 pub use solver::{HairDrive, HairSolver};
