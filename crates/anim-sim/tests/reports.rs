@@ -61,7 +61,7 @@
 //! | stiff solids keep their volume, crushed ones get more substeps | vbd `a_stiff_solid_never_collapses`; implicit `stiff_solids_keep_their_volume_at_one_step_a_frame`; conservation `a_crushed_solid_gets_more_substeps_and_recovers` |
 //! | bits of any number of threads, of any instruction set, of the state alone | sheet `bits_depend_on_no_number_of_threads`, `a_state_alone_decides_what_follows`; xpbd `every_instruction_set_gives_the_same_bits`; never_through `contact_has_the_same_bits_for_any_number_of_threads` |
 //! | pins and colliders move through the substeps; a stall is dropped; a pause is none | robust `pins_are_met_exactly_and_at_their_speed`, `a_pause_changes_no_bit`; anim-engine clock `a_stall_is_dropped_and_not_made_up` |
-//! | far from the origin | robust `a_kilometre_away_cloth_hangs_as_long` |
+//! | far from the origin, and in substeps of a few last bits | robust `a_kilometre_away_cloth_hangs_as_long`; conservation `a_solid_falls_alike_wherever_it_is_and_however_small_the_substeps` |
 //! | too fast is told, starts inside without a jump | constraints `an_outcome_tells_violations_and_speeds`; contact `a_particle_that_starts_inside_leaves_without_a_jump` |
 //!
 //! | what there is | test |

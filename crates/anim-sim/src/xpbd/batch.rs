@@ -59,14 +59,19 @@ pub(crate) struct Pass<'a> {
     pub(crate) seam_step: f32,
     /// By slot: where particles were at its beginning; empty if nothing is damped.
     pub(crate) previous: &'a [[f32; 4]],
+    /// By slot: what positions are counted from, near them; empty if that is the origin.
+    ///
+    /// A number near 0 has more bits behind the point than one near 1. Particles that many stiff elements share move by
+    /// less than the last bit of their coordinates for each of them, which would add up to nothing.
+    pub(crate) base: &'a [[f32; 4]],
 }
 
 /// Solves each element once, batch after batch.
 ///
 /// * `lambdas`: R for each batch, what earlier iterations of the substep added up; empty if there are none.
-/// * `positions`: x, y, z in metres and the inverse mass in 1/kg.
+/// * `positions`: x, y, z in metres and the inverse mass in 1/kg. * `HAS_BASE`: whether [`Pass::base`] is there.
 #[inline(always)]
-pub(crate) fn project<S, K, const V: usize, const P: usize, const R: usize>(
+pub(crate) fn project<S, K, const HAS_BASE: bool, const V: usize, const P: usize, const R: usize>(
     simd: S,
     batches: &[Batch<V, P>],
     pass: &Pass<'_>,
@@ -81,7 +86,10 @@ pub(crate) fn project<S, K, const V: usize, const P: usize, const R: usize>(
     for batch in batches {
         let rest = load_all(simd, &batch.rest);
         let (mut x, w) = gather_all(simd, positions, &batch.slots);
-        let rows = K::rows(&rest, &x);
+        let rows = K::rows(
+            &rest,
+            &absolute::<_, HAS_BASE, V>(simd, pass, &batch.slots, x),
+        );
         let mut matrix = [[f32x8::splat(simd, 0.0); R]; R];
         let mut delta = [f32x8::splat(simd, 0.0); R];
         for i in 0..R {
@@ -175,6 +183,23 @@ fn solve<T: Real, const R: usize>(matrix: &mut [[T; R]; R], b: &mut [T; R]) {
             b[i] = b[i] - matrix[k][i] * b[k] * inverse[i];
         }
     }
+}
+
+/// Adds the base that coordinates are counted from, if there is one.
+#[inline(always)]
+pub(crate) fn absolute<S: Simd, const HAS_BASE: bool, const V: usize>(
+    simd: S,
+    pass: &Pass<'_>,
+    slots: &[[u32; LANES]; V],
+    mut x: [[f32x8<S>; 3]; V],
+) -> [[f32x8<S>; 3]; V] {
+    if HAS_BASE {
+        let (base, _) = gather_all(simd, pass.base, slots);
+        for v in 0..V {
+            x[v] = add(base[v], x[v]);
+        }
+    }
+    x
 }
 
 /// The coordinates of the particles of eight elements, and their inverse masses.

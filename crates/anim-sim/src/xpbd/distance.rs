@@ -10,7 +10,7 @@ use anim_math::lanes::{
 };
 use anim_math::random::Random;
 
-use super::batch::{Batch, Pass, gather, gather_all, scatter};
+use super::batch::{Batch, Pass, absolute, gather, gather_all, scatter};
 use super::real::{dot, sub};
 
 /// Ends closer than this part of the rest length have no direction.
@@ -21,7 +21,7 @@ const COINCIDENT: f32 = 1e-9;
 /// As [`batch::project`](super::batch::project). Coincident ends that should be apart move along an axis that depends on
 /// their slots alone. Two pinned ends are left alone.
 #[inline(always)]
-pub(crate) fn project<S: Simd>(
+pub(crate) fn project<S: Simd, const HAS_BASE: bool>(
     simd: S,
     batches: &[Batch<2, 2>],
     pass: &Pass<'_>,
@@ -37,7 +37,9 @@ pub(crate) fn project<S: Simd>(
         let [bx, by, bz, bw] = gather(simd, positions, &batch.slots[1]);
         let [rest, compliance] = load_all(simd, &batch.rest);
         let compliance = compliance * inverse_h2;
-        let (mut dx, mut dy, mut dz) = (ax - bx, ay - by, az - bz);
+        let ends = [[ax, ay, az], [bx, by, bz]];
+        let ends = absolute::<_, HAS_BASE, 2>(simd, pass, &batch.slots, ends);
+        let [mut dx, mut dy, mut dz] = sub(ends[0], ends[1]);
         let mut length = (dx * dx + dy * dy + dz * dz).sqrt();
         let mut violation = length - rest;
         let lost = length.simd_lt(rest * COINCIDENT);
@@ -75,7 +77,7 @@ pub(crate) fn project<S: Simd>(
 
 /// Closes each seam by at most the seam step: a rigid link of no length whose correction is capped.
 #[inline(always)]
-pub(crate) fn close<S: Simd>(
+pub(crate) fn close<S: Simd, const HAS_BASE: bool>(
     simd: S,
     batches: &[Batch<2, 0>],
     pass: &Pass<'_>,
@@ -85,7 +87,9 @@ pub(crate) fn close<S: Simd>(
     for batch in batches {
         let [ax, ay, az, aw] = gather(simd, positions, &batch.slots[0]);
         let [bx, by, bz, bw] = gather(simd, positions, &batch.slots[1]);
-        let (dx, dy, dz) = (ax - bx, ay - by, az - bz);
+        let ends = [[ax, ay, az], [bx, by, bz]];
+        let ends = absolute::<_, HAS_BASE, 2>(simd, pass, &batch.slots, ends);
+        let [dx, dy, dz] = sub(ends[0], ends[1]);
         let length = (dx * dx + dy * dy + dz * dz).sqrt();
         let denominator = length * (aw + bw);
         let valid = simd.simd_gt_f32x8(denominator, zero);
@@ -156,6 +160,7 @@ mod tests {
             viscosity: 0.0,
             seam_step: 0.0,
             previous: &[],
+            base: &[],
         };
         sweep.project(level, &pass, &mut [], positions);
     }

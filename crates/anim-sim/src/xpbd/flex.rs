@@ -12,7 +12,7 @@
 use anim_math::Vec3;
 use anim_math::lanes::{Lanes, Simd, load, load_all, store};
 
-use super::batch::{Batch, Pass, gather_all, scatter};
+use super::batch::{Batch, Pass, absolute, gather_all, scatter};
 use super::real::{Real, add, negate, scale, sub};
 
 /// c₀ to c₃, or `None` for corners without area.
@@ -49,7 +49,7 @@ pub(crate) fn curvature<T: Real>(c: &[T; 4], x: &[[T; 3]; 4]) -> [T; 3] {
 ///
 /// As [`batch::project`](super::batch::project).
 #[inline(always)]
-pub(crate) fn project<S: Simd>(
+pub(crate) fn project<S: Simd, const HAS_BASE: bool>(
     simd: S,
     batches: &[Batch<4, 5>],
     pass: &Pass<'_>,
@@ -64,7 +64,7 @@ pub(crate) fn project<S: Simd>(
         let c = [c0, c1, c2, c3];
         let compliance = compliance * inverse_h2;
         let (mut x, w) = gather_all(simd, positions, &batch.slots);
-        let now = curvature(&c, &x);
+        let now = curvature(&c, &absolute::<_, HAS_BASE, 4>(simd, pass, &batch.slots, x));
         let mut delta = negate(now);
         let mut stiffness = c0 * c0 * w[0] + c1 * c1 * w[1] + (c2 * c2 * w[2] + c3 * c3 * w[3]);
         if !pass.previous.is_empty() {

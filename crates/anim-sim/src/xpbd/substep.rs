@@ -171,7 +171,49 @@ impl Substep<'_> {
             if is_first {
                 multipliers.fill([0.0; 8]);
             }
-            sweep.project(self.level, &pass, multipliers, block.positions);
+            if !sweep.is_solid() {
+                sweep.project(self.level, &pass, multipliers, block.positions);
+                continue;
+            }
+            let (x, predicted) = (&mut *block.positions, &mut *block.predicted);
+            self.project_solid(
+                sweep,
+                &pass,
+                multipliers,
+                x,
+                predicted,
+                &mut *block.velocities,
+            );
+        }
+    }
+
+    /// The same for a block of which the particles are shared by many elements: their displacements are added up by
+    /// themselves and given to the velocities before they are rounded to positions, where some would get lost.
+    fn project_solid(
+        &self,
+        sweep: &Sweep,
+        pass: &Pass<'_>,
+        multipliers: &mut [Lanes],
+        positions: &mut [[f32; 4]],
+        predicted: &mut [[f32; 4]],
+        velocities: &mut [[f32; 4]],
+    ) {
+        for (x, base) in positions.iter_mut().zip(&*predicted) {
+            *x = [x[0] - base[0], x[1] - base[1], x[2] - base[2], x[3]];
+        }
+        let relative = Pass {
+            base: predicted,
+            ..*pass
+        };
+        sweep.project(self.level, &relative, multipliers, positions);
+        let inverse_h = 1.0 / self.h;
+        for ((x, predicted), velocity) in positions.iter_mut().zip(predicted).zip(velocities) {
+            let ([dx, dy, dz, inverse_mass], [bx, by, bz, lane]) = (*x, *predicted);
+            let [vx, vy, vz, none] = *velocity;
+            let gain = [dx, dy, dz].map(|d| d * inverse_h);
+            *velocity = [vx + gain[0], vy + gain[1], vz + gain[2], none];
+            *x = [bx + dx, by + dy, bz + dz, inverse_mass];
+            *predicted = [x[0], x[1], x[2], lane];
         }
     }
 
@@ -182,6 +224,7 @@ impl Substep<'_> {
             viscosity: self.viscosity,
             seam_step: self.seam_step,
             previous: if self.is_damped { previous } else { &[] },
+            base: &[],
         }
     }
 

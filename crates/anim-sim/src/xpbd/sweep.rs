@@ -165,11 +165,20 @@ impl Sweep {
         multipliers: &mut [Lanes],
         positions: &mut [[f32; 4]],
     ) {
-        dispatch!(level, simd => self.run(simd, pass, multipliers, positions));
+        if pass.base.is_empty() {
+            dispatch!(level, simd => self.run::<_, false>(simd, pass, multipliers, positions));
+        } else {
+            dispatch!(level, simd => self.run::<_, true>(simd, pass, multipliers, positions));
+        }
+    }
+
+    /// Whether particles are shared by so many elements that they should be counted from near by; see [`Pass::base`].
+    pub(crate) fn is_solid(&self) -> bool {
+        !self.tets.is_empty()
     }
 
     #[inline(always)]
-    fn run<S: Simd>(
+    fn run<S: Simd, const BASE: bool>(
         &self,
         simd: S,
         pass: &Pass<'_>,
@@ -182,24 +191,36 @@ impl Sweep {
             let m = multipliers.get_mut(of_run).unwrap_or_default();
             let range = run.batches.clone();
             match run.kind {
-                Kind::Link => distance::project(simd, &self.links[range], pass, m, x),
-                Kind::Seam => distance::close(simd, &self.seams[range], pass, x),
+                Kind::Link => distance::project::<_, BASE>(simd, &self.links[range], pass, m, x),
+                Kind::Seam => distance::close::<_, BASE>(simd, &self.seams[range], pass, x),
                 Kind::Hinge => {
-                    batch::project::<_, Hinge, 4, 2, 1>(simd, &self.hinges[range], pass, m, x);
+                    batch::project::<_, Hinge, BASE, 4, 2, 1>(
+                        simd,
+                        &self.hinges[range],
+                        pass,
+                        m,
+                        x,
+                    );
                 }
-                Kind::Flex => flex::project(simd, &self.flexes[range], pass, m, x),
+                Kind::Flex => flex::project::<_, BASE>(simd, &self.flexes[range], pass, m, x),
                 Kind::Area => {
-                    batch::project::<_, Area, 3, 2, 1>(simd, &self.areas[range], pass, m, x);
+                    batch::project::<_, Area, BASE, 3, 2, 1>(simd, &self.areas[range], pass, m, x);
                 }
                 Kind::Membrane => {
                     let batches = &self.membranes[range];
-                    batch::project::<_, Membrane, 3, 7, 3>(simd, batches, pass, m, x);
+                    batch::project::<_, Membrane, BASE, 3, 7, 3>(simd, batches, pass, m, x);
                 }
                 Kind::Limit => {
-                    batch::project::<_, Limit, 3, 6, 2>(simd, &self.limits[range], pass, m, x);
+                    batch::project::<_, Limit, BASE, 3, 6, 2>(
+                        simd,
+                        &self.limits[range],
+                        pass,
+                        m,
+                        x,
+                    );
                 }
                 Kind::Tet => {
-                    batch::project::<_, Tet, 4, 10, 2>(simd, &self.tets[range], pass, m, x);
+                    batch::project::<_, Tet, BASE, 4, 10, 2>(simd, &self.tets[range], pass, m, x);
                 }
             }
         }
