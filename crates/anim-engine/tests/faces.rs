@@ -7,8 +7,9 @@
 )]
 
 mod common;
+#[path = "common/data.rs"]
+mod data;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anim_engine::asset::{Document, MeshSpec, Node, Primitive};
@@ -20,6 +21,7 @@ use anim_engine::skin::MorphTarget;
 use anim_engine::skin::morph::{CompactShapes, ShapeSolver, SolveOptions, StandIns, arkit};
 use anim_engine::{ActorLayer, Character, LayerMode, Stage};
 use common::engine;
+use data::data;
 
 /// A cube whose clip "smile" holds its only morph at 0.8, and "sleep" has no curve.
 fn face() -> Arc<Character> {
@@ -134,18 +136,9 @@ fn a_graph_drives_a_face_by_the_weights_of_its_clips() {
     }
 }
 
-/// The targets of a published face, or `None`, with a printed line, if it is not there and `ANIM_REQUIRE_DATA` does not
-/// demand it.
+/// The targets of a published face, or `None` if it is not there.
 fn published_face() -> Option<Vec<MorphTarget>> {
-    let beside_project = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("ANIM_DATA").map_or_else(beside_project, Into::into);
-    let file = directory.join("face/ict_face_arkit51.glb");
-    if !file.is_file() {
-        let demanded = std::env::var_os("ANIM_REQUIRE_DATA").is_some_and(|value| value == "1");
-        assert!(!demanded, "no {}", file.display());
-        eprintln!("skipped: no {}", file.display());
-        return None;
-    }
+    let file = data("face/ict_face_arkit51.glb")?;
     let mut document = anim_engine::asset::load(&file).expect("a face");
     let targets = std::mem::take(&mut document.meshes[0].primitives[0].targets);
     Some(targets)

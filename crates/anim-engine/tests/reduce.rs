@@ -6,7 +6,8 @@
     reason = "a broken test should say where"
 )]
 
-use std::path::{Path, PathBuf};
+#[path = "common/data.rs"]
+mod data;
 
 use anim_engine::asset;
 use anim_engine::curves::FrameClock;
@@ -14,21 +15,7 @@ use anim_engine::math::Vec3;
 use anim_engine::skeleton::{
     AliasingOptions, ClipSpec, Globals, KeyChoice, ObjectError, ReduceOptions, Skeleton,
 };
-
-/// The file `name` of the shared data, or `None`, with a printed line, if it is not there and `ANIM_REQUIRE_DATA` does not
-/// demand it.
-fn data(name: &str) -> Option<PathBuf> {
-    let beside_project = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("ANIM_DATA").map_or_else(beside_project, PathBuf::from);
-    let file = directory.join(name);
-    if file.is_file() {
-        return Some(file);
-    }
-    let demanded = std::env::var_os("ANIM_REQUIRE_DATA").is_some_and(|value| value == "1");
-    assert!(!demanded, "no {}", file.display());
-    eprintln!("skipped: no {}", file.display());
-    None
-}
+use data::data;
 
 /// Height of the resting skeleton, in the model's unit.
 fn height(skeleton: &Skeleton) -> f32 {

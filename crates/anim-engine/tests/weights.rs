@@ -1,10 +1,12 @@
 //! Published bodies, bound by every method: none fails, no row is empty, and all come near what artists painted.
 #![allow(
     clippy::unwrap_used,
-    clippy::print_stderr,
     clippy::print_stdout,
     reason = "a broken test should say where, and what it measured"
 )]
+
+#[path = "common/data.rs"]
+mod data;
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -18,22 +20,8 @@ use anim_engine::skin::weights::{
     self, BiharmonicOptions, BindReport, Bone, Bones, GeodesicOptions, HeatOptions,
     InverseDistanceOptions, NearestOptions, VoxelOptions,
 };
+use data::data;
 use serde_json::Value;
-
-/// The file `name` of the shared data, or `None`, with a printed line, if it is not there and `ANIM_REQUIRE_DATA` does not
-/// demand it.
-fn data(name: &str) -> Option<PathBuf> {
-    let beside_project = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("ANIM_DATA").map_or_else(beside_project, PathBuf::from);
-    let file = directory.join(name);
-    if file.is_file() {
-        return Some(file);
-    }
-    let demanded = std::env::var_os("ANIM_REQUIRE_DATA").is_some_and(|value| value == "1");
-    assert!(!demanded, "no {}", file.display());
-    eprintln!("skipped: no {}", file.display());
-    None
-}
 
 /// A mesh among bones, and what an artist made of it.
 struct Body {
