@@ -120,6 +120,7 @@ impl LevenbergMarquardt {
     /// The steps of a descent, until it ends for one reason or another.
     fn follow(&mut self, problem: &IkProblem<'_>, impatient: bool) -> IkStatus {
         let is_all_hard = problem.is_all_hard();
+        let is_exact = problem.is_exact();
         let work = &mut self.work;
         let mut damping = self.options.damping;
         let mut milestone = work.cost();
@@ -142,7 +143,8 @@ impl LevenbergMarquardt {
             if !is_derived {
                 work.system.derive(problem, &work.current);
                 is_derived = true;
-                if is_slow {
+                // What is met has no errors to speak of.
+                if is_slow && !(is_reached && is_exact) {
                     work.system.add_curvature(problem);
                 }
                 let is_traded = !is_all_hard && !is_reached;

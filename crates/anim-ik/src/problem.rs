@@ -157,6 +157,11 @@ pub trait IkSolver: Send {
 impl IkProblem<'_> {
     /// True if nothing is left to improve once all goals are within their tolerance.
     pub(crate) fn is_all_hard(&self) -> bool {
-        self.posture.is_none() && self.goals.iter().all(|goal| goal.tolerance < f64::INFINITY)
+        self.posture.is_none() && self.is_exact()
+    }
+
+    /// True if no goal is a mere preference.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.goals.iter().all(|goal| goal.tolerance < f64::INFINITY)
     }
 }
