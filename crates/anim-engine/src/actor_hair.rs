@@ -85,7 +85,7 @@ impl ActorHair {
 
     /// The points of the drawn strands, [`CharacterHair::followers`], world space, m; after [`Stage::Skin`](crate::Stage::Skin)
     /// those of this frame. They are outside of the body and of obstacles by the radius of a strand, but for roots inside: see
-    /// [`Followers::place_outside`].
+    /// [`Followers::place_outside`](anim_sim::hair::Followers::place_outside).
     pub fn strands(&self) -> &[Vec3] {
         &self.strands
     }

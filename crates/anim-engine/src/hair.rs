@@ -1,7 +1,7 @@
 //! Hair of a character: guides rooted on a joint that fall over its body, and the strands between them that are drawn.
 //!
 //! [`Character::with_hair`] makes a head of hair a part of the model; every [`Actor`](crate::Actor) then has an
-//! [`ActorHair`], which moves in [`Stage::Simulate`](crate::Stage::Simulate) by the clock of all that is simulated, while its
+//! [`ActorHair`](crate::ActorHair), which moves in [`Stage::Simulate`](crate::Stage::Simulate) by the clock of all that is simulated, while its
 //! root, the body and the obstacles of the world move through the frame. It is kept relative to its root: whoever puts the
 //! actor elsewhere calls [`Actor::restart`](crate::Actor::restart), and the hair comes along as it is.
 //!
@@ -119,12 +119,12 @@ impl CharacterHair {
         self.lod.followers()
     }
 
-    /// The triangles of [`ActorHair::tubes`], counter-clockwise from outside.
+    /// The triangles of [`ActorHair::tubes`](crate::ActorHair::tubes), counter-clockwise from outside.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
 
-    /// The triangles of [`ActorHair::guide_tubes`].
+    /// The triangles of [`ActorHair::guide_tubes`](crate::ActorHair::guide_tubes).
     pub fn guide_triangles(&self) -> Vec<[u32; 3]> {
         strands::triangles(self.guide_ranges())
     }
