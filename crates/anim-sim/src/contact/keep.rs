@@ -76,6 +76,7 @@ impl Contact {
             if !self.cut_first(count, seen, round) {
                 break;
             }
+            self.measured = None;
             seen = count;
         }
     }

@@ -82,6 +82,8 @@ pub(crate) struct Contact {
     remaining: f32,
     /// How far particles had left their lines at the beginning of the substep, m.
     deviated: f32,
+    /// The same of the points as they are, if they have not moved since it was found.
+    measured: Option<f32>,
     /// How far particles may leave their lines before they are drawn anew, m.
     slack: f32,
     /// What particles' ways differ from their lines by in common: no danger to any pair, m.
@@ -183,6 +185,7 @@ impl Contact {
             line_time: 0.0,
             remaining: 0.0,
             deviated: 0.0,
+            measured: None,
             slack: 0.0,
             common: Vec3::zeros(),
             common_before: Vec3::zeros(),
@@ -309,14 +312,18 @@ impl Contact {
         colliders: &[MovingCollider],
     ) {
         self.take(positions, predicted, colliders);
+        self.measured = None;
         if self.guarantee {
             self.keep(moment.h);
             positions.copy_from_slice(&self.points[..positions.len()]);
         }
-        self.deviated = self.deviation();
+        self.deviated = match self.measured {
+            Some(deviation) => deviation,
+            None => self.deviation(),
+        };
         self.common_before = self.common;
+        // The points of the next substep are taken in whole.
         std::mem::swap(&mut self.start, &mut self.points);
-        self.points.clone_from(&self.start);
         for (before, collider) in self.colliders.iter_mut().zip(colliders) {
             before.world_from_shape = collider.now().world_from_shape;
         }
@@ -400,6 +407,7 @@ impl Contact {
             self.aim_on(h);
         }
         let mut deviation = self.deviation();
+        self.measured = Some(deviation).filter(|d| *d <= self.slack);
         if deviation > self.slack {
             deviation = self.follow_strays(h);
         }
