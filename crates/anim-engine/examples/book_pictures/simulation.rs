@@ -8,7 +8,7 @@ use anim_engine::geom::{Collider, MeshBvh, Shape, normals, primitives};
 use anim_engine::sim::cloth::{self, ClothSpec};
 use anim_engine::sim::element::Material;
 use anim_engine::sim::soft::{self, SoftSpec};
-use anim_engine::sim::{Drive, Model, Solver, State, Xpbd, quasi_static};
+use anim_engine::sim::{Drive, Model, SelfContact, Solver, State, Xpbd, quasi_static};
 use anim_math::{Affine, Transform, Vec3};
 use anim_view::{Camera, Canvas, Image, Style, sheet};
 
@@ -81,14 +81,23 @@ fn drape() -> Result<Image, Box<dyn Error>> {
         positions: grid.rest.positions.iter().map(lift).collect(),
         triangles: grid.triangles,
         thickness: 0.008,
+        // Off itself, and off the edges of the box.
+        self_contact: Some(SelfContact {
+            thickness: 0.008,
+            ..SelfContact::default()
+        }),
         ..ClothSpec::default()
     })?;
     let at = |x: f32, y: f32| Affine::from(Transform::from_translation(Vec3::new(x, y, 0.0)));
     let cuboid = MeshBvh::new(&primitives::cuboid(Vec3::new(0.22, 0.35, 0.22)))?;
+    let rough = |shape: Shape, world_from_shape: Affine| Collider {
+        friction: 0.5,
+        ..Collider::new(shape, world_from_shape)
+    };
     let colliders = [
-        Collider::new(Shape::Plane, Affine::IDENTITY),
-        Collider::new(Shape::Sphere { radius: 0.3 }, at(-0.35, 0.5)),
-        Collider::new(Shape::Mesh(Arc::new(cuboid)), at(0.35, 0.351)),
+        rough(Shape::Plane, Affine::IDENTITY),
+        rough(Shape::Sphere { radius: 0.3 }, at(-0.35, 0.5)),
+        rough(Shape::Mesh(Arc::new(cuboid)), at(0.35, 0.351)),
     ];
     let drive = Drive {
         colliders: &colliders,
