@@ -22,7 +22,8 @@ pub struct Detail {
     /// Level of each head of hair, [`HairOptions::levels`](crate::HairOptions::levels): 0 is the finest, and the last serves all
     /// beyond.
     ///
-    /// One level fades into the next in a quarter of a second, from its pose and velocity on: nothing that is drawn jumps.
+    /// One level fades into the next in a quarter of a second, from its pose and velocity on. The last may be as coarse as one
+    /// guide of one segment, which the whole head of hair follows.
     /// [`HairLod::choose`](anim_sim::hair::HairLod::choose) finds it for a size on the screen.
     pub hair: usize,
 }

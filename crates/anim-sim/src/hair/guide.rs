@@ -125,7 +125,7 @@ impl Followers {
     /// space of the root, however the guides part around them.
     ///
     /// A root stays where it is, and a point farther along its strand is asked to be out by no more than the root is and half
-    /// the way from there. Some tens of nanoseconds a point near a collider; the first 32 cost least. What is more than 0.1 m
+    /// the way from there. A query of each collider for each point; the first 32 colliders cost least. What is more than 0.1 m
     /// inside of a mesh stays there.
     ///
     /// # Panics
