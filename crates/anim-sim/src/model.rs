@@ -102,6 +102,8 @@ pub struct Model {
     pub(crate) even: Vec<Sweep>,
     /// The other elements, inside blocks that begin half a block later.
     pub(crate) odd: Vec<Sweep>,
+    /// The links of no compliance, which the residual is about.
+    pub(crate) rigid_links: Vec<u32>,
     /// Elements of any size, solved one after the other.
     pub(crate) volumes: Vec<volume::Volume>,
     pub(crate) clusters: Vec<cluster::Cluster>,
@@ -170,6 +172,8 @@ impl Model {
             .map(|c| cluster::Cluster::new(c, &spec.positions, &slot_of_vertex))
             .collect();
 
+        let is_rigid = |i: &u32| spec.links[*i as usize].compliance == 0.0;
+        let rigid_links = (0..spec.links.len() as u32).filter(is_rigid).collect();
         let (tethers, anchors) = tethers_by_slot(&spec, &slot_of_vertex);
         let triangles = spec.triangles.iter().map(|t| t.map(slot)).collect();
         let surface_rates = surface_rates(&spec, &vertex_of_slot);
@@ -179,6 +183,7 @@ impl Model {
             block,
             even,
             odd,
+            rigid_links,
             volumes,
             clusters,
             tethers,

@@ -68,7 +68,7 @@ use crate::collide::MovingCollider;
 use crate::contact::{Contact, Moment};
 use crate::drive::{Drive, Outcome, Solver};
 use crate::model::{Model, State};
-use substep::{Air, Blocks, Part, Substep};
+use substep::{Air, Blocks, Half, Part, Slots, Substep};
 use sweep::Sweep;
 
 /// Below this many particles a second thread costs more than it saves.
@@ -247,13 +247,18 @@ impl Solver for Xpbd {
                 substep.part = Part::Advance;
                 self.contact = Some(contact);
             }
-            let even = self.blocks(model, Half::Even);
-            even.for_each(is_parallel(model), &|block| substep.run(block));
+            let blocks = self.blocks(model);
+            blocks.for_each(is_parallel(model), &|half, block| match half {
+                Half::Even => substep.run(block),
+                Half::Odd if substep.begins => substep.project(block, true),
+                Half::Odd => {}
+            });
             if substep.begins {
-                self.project(model, &substep, Half::Odd, true);
                 for _ in 1..self.iterations {
-                    self.project(model, &substep, Half::Even, false);
-                    self.project(model, &substep, Half::Odd, false);
+                    let blocks = self.blocks(model);
+                    blocks.for_each(is_parallel(model), &|_, block| {
+                        substep.project(block, false)
+                    });
                 }
                 self.project_large(model, &substep);
             }
@@ -272,13 +277,6 @@ impl Solver for Xpbd {
     }
 }
 
-/// Which blocks: those that begin at multiples of the block size, or those that begin half a block later.
-#[derive(Clone, Copy)]
-enum Half {
-    Even,
-    Odd,
-}
-
 /// Something has viscosity.
 fn is_damped(model: &Model) -> bool {
     let spec = &model.spec;
@@ -291,9 +289,10 @@ fn has_air(model: &Model) -> bool {
 
 /// How far the worst rigid link is from its length, m.
 fn residual(model: &Model, state: &State) -> f32 {
-    let rigid = model.spec.links.iter().filter(|l| l.compliance == 0.0);
-    rigid
-        .map(|link| {
+    let links = model.rigid_links.iter();
+    links
+        .map(|index| {
+            let link = &model.spec.links[*index as usize];
             let [a, b] = link.vertices.map(|v| state.positions[v as usize]);
             ((a - b).norm() - link.rest_length).abs()
         })
@@ -427,40 +426,33 @@ impl Xpbd {
         let colliders = substep.colliders;
         contact.push_apart(moment, &mut self.positions, &mut self.predicted, colliders);
         substep.part = Part::Settle;
-        let even = self.blocks(model, Half::Even);
-        even.for_each(is_parallel(model), &|block| substep.run(block));
+        let blocks = self.blocks(model);
+        blocks.for_each(is_parallel(model), &|half, block| {
+            if half == Half::Even {
+                substep.run(block);
+            }
+        });
         contact.keep_apart(moment, &mut self.positions, &self.predicted, colliders);
     }
 
-    /// All blocks that begin at multiples of the block size, or all that begin half a block later.
-    fn blocks<'a>(&'a mut self, model: &'a Model, half: Half) -> Blocks<'a> {
-        let first = match half {
-            Half::Even => 0,
-            Half::Odd => (model.block / 2).min(self.positions.len()),
-        };
+    fn blocks<'a>(&'a mut self, model: &'a Model) -> Blocks<'a> {
+        let [even_multipliers, odd_multipliers] = &mut self.multipliers;
         Blocks {
             size: model.block,
-            positions: &mut self.positions[first..],
-            predicted: &mut self.predicted[first..],
-            velocities: &mut self.velocities[first..],
-            previous: self.previous.get_mut(first..).unwrap_or_default(),
-            air: &self.air[first..],
-            loads: &self.loads[first..],
-            tethers: &model.tethers[first..],
-            multipliers: &mut self.multipliers[half as usize],
-            sweeps: match half {
-                Half::Even => &model.even,
-                Half::Odd => &model.odd,
+            slots: Slots {
+                positions: &mut self.positions,
+                predicted: &mut self.predicted,
+                velocities: &mut self.velocities,
+                previous: &mut self.previous,
+                air: &self.air,
+                loads: &self.loads,
+                tethers: &model.tethers,
             },
+            even_multipliers,
+            odd_multipliers,
+            even: &model.even,
+            odd: &model.odd,
         }
-    }
-
-    /// Projects the elements of half of the blocks once.
-    fn project(&mut self, model: &Model, substep: &Substep<'_>, half: Half, is_first: bool) {
-        let blocks = self.blocks(model, half);
-        blocks.for_each(is_parallel(model), &|block| {
-            substep.project(block, is_first)
-        });
     }
 
     /// Projects what is not cut into blocks.

@@ -1,5 +1,6 @@
 //! What one thread does to one block of particles.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anim_math::Vec3;
@@ -50,10 +51,29 @@ pub(super) struct Substep<'a> {
     pub(super) slowed: &'a AtomicU32,
 }
 
-/// Some blocks in a row: their particles and the elements inside each.
+/// Which blocks: those that begin at multiples of the block size, or those that begin half a block later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Half {
+    Even,
+    Odd,
+}
+
+/// Some even blocks in a row, with the odd ones between them.
 pub(super) struct Blocks<'a> {
     /// Slots in a block; the last may have fewer.
     pub(super) size: usize,
+    pub(super) slots: Slots<'a>,
+    /// One an even block; empty vectors unless elements are projected several times.
+    pub(super) even_multipliers: &'a mut [Vec<Lanes>],
+    /// One an odd block.
+    pub(super) odd_multipliers: &'a mut [Vec<Lanes>],
+    pub(super) even: &'a [Sweep],
+    /// The first lies between the first two even ones.
+    pub(super) odd: &'a [Sweep],
+}
+
+/// What is kept for each of some slots in a row.
+pub(super) struct Slots<'a> {
     pub(super) positions: &'a mut [[f32; 4]],
     pub(super) predicted: &'a mut [[f32; 4]],
     pub(super) velocities: &'a mut [[f32; 4]],
@@ -62,47 +82,91 @@ pub(super) struct Blocks<'a> {
     pub(super) air: &'a [Air],
     pub(super) loads: &'a [[f32; 4]],
     pub(super) tethers: &'a [SlotTether],
-    /// One a block, and so are the sweeps.
-    pub(super) multipliers: &'a mut [Vec<Lanes>],
-    pub(super) sweeps: &'a [Sweep],
 }
 
-impl<'a> Blocks<'a> {
-    /// Does the work of each block: halves go to different threads if it `is_parallel`. Allocates nothing.
-    pub(super) fn for_each<F>(self, is_parallel: bool, work: &F)
+/// One block: its particles and the elements inside it.
+pub(super) struct Block<'a> {
+    slots: Slots<'a>,
+    multipliers: &'a mut [Lanes],
+    sweep: &'a Sweep,
+}
+
+impl Blocks<'_> {
+    /// Does the work of each block, of an odd one after those of the two that it lies between: halves go to different
+    /// threads if it `is_parallel`. Allocates nothing.
+    ///
+    /// Most odd blocks find their particles in the cache, where their neighbours left them.
+    pub(super) fn for_each<F>(mut self, is_parallel: bool, work: &F)
     where
-        F: Fn(Blocks<'_>) + Sync,
+        F: Fn(Half, Block<'_>) + Sync,
     {
-        match self.sweeps.len() {
+        match self.even.len() {
             0 => {}
-            1 => work(self),
-            _ => {
-                let (a, b) = self.halves();
+            1 => work(Half::Even, self.block(Half::Even, 0)),
+            count => {
+                let (a, b) = self.halves(count / 2);
                 if is_parallel {
                     rayon::join(|| a.for_each(true, work), || b.for_each(true, work));
                 } else {
                     a.for_each(false, work);
                     b.for_each(false, work);
                 }
+                work(Half::Odd, self.block(Half::Odd, count / 2 - 1));
             }
         }
     }
 
-    fn halves(self) -> (Self, Self) {
-        let blocks = self.sweeps.len() / 2;
-        let slots = blocks * self.size;
-        let positions = self.positions.split_at_mut(slots);
-        let predicted = self.predicted.split_at_mut(slots);
-        let velocities = self.velocities.split_at_mut(slots);
-        let previous = self.previous.split_at_mut(slots.min(self.previous.len()));
-        let air = self.air.split_at(slots);
-        let loads = self.loads.split_at(slots);
-        let tethers = self.tethers.split_at(slots);
-        let multipliers = self.multipliers.split_at_mut(blocks);
-        let sweeps = self.sweeps.split_at(blocks);
+    fn block(&mut self, half: Half, index: usize) -> Block<'_> {
+        let (first, sweeps, multipliers) = match half {
+            Half::Even => (0, self.even, &mut *self.even_multipliers),
+            Half::Odd => (self.size / 2, self.odd, &mut *self.odd_multipliers),
+        };
+        let first = first + index * self.size;
+        Block {
+            slots: self.slots.range(first..first + self.size),
+            multipliers: &mut multipliers[index],
+            sweep: &sweeps[index],
+        }
+    }
+
+    /// Those before the even block `middle` and the others; the odd one between them is in neither.
+    fn halves(&mut self, middle: usize) -> (Blocks<'_>, Blocks<'_>) {
+        let (a, b) = self.slots.split_at(middle * self.size);
+        let even_multipliers = self.even_multipliers.split_at_mut(middle);
+        let odd_multipliers = self.odd_multipliers.split_at_mut(middle);
+        let (even, odd) = (self.even.split_at(middle), self.odd.split_at(middle));
         (
-            Self {
+            Blocks {
                 size: self.size,
+                slots: a,
+                even_multipliers: even_multipliers.0,
+                odd_multipliers: odd_multipliers.0,
+                even: even.0,
+                odd: odd.0,
+            },
+            Blocks {
+                size: self.size,
+                slots: b,
+                even_multipliers: even_multipliers.1,
+                odd_multipliers: odd_multipliers.1,
+                even: even.1,
+                odd: odd.1,
+            },
+        )
+    }
+}
+
+impl Slots<'_> {
+    fn split_at(&mut self, middle: usize) -> (Slots<'_>, Slots<'_>) {
+        let positions = self.positions.split_at_mut(middle);
+        let predicted = self.predicted.split_at_mut(middle);
+        let velocities = self.velocities.split_at_mut(middle);
+        let previous = self.previous.split_at_mut(middle.min(self.previous.len()));
+        let air = self.air.split_at(middle);
+        let loads = self.loads.split_at(middle);
+        let tethers = self.tethers.split_at(middle);
+        (
+            Slots {
                 positions: positions.0,
                 predicted: predicted.0,
                 velocities: velocities.0,
@@ -110,11 +174,8 @@ impl<'a> Blocks<'a> {
                 air: air.0,
                 loads: loads.0,
                 tethers: tethers.0,
-                multipliers: multipliers.0,
-                sweeps: sweeps.0,
             },
-            Self {
-                size: self.size,
+            Slots {
                 positions: positions.1,
                 predicted: predicted.1,
                 velocities: velocities.1,
@@ -122,21 +183,41 @@ impl<'a> Blocks<'a> {
                 air: air.1,
                 loads: loads.1,
                 tethers: tethers.1,
-                multipliers: multipliers.1,
-                sweeps: sweeps.1,
             },
         )
+    }
+
+    /// Those of `range` that are there.
+    fn range(&mut self, range: Range<usize>) -> Slots<'_> {
+        let end = range.end.min(self.positions.len());
+        let range = range.start..end;
+        Slots {
+            positions: &mut self.positions[range.clone()],
+            predicted: &mut self.predicted[range.clone()],
+            velocities: &mut self.velocities[range.clone()],
+            previous: self.previous.get_mut(range.clone()).unwrap_or_default(),
+            air: &self.air[range.clone()],
+            loads: &self.loads[range.clone()],
+            tethers: &self.tethers[range],
+        }
     }
 }
 
 impl Substep<'_> {
-    /// Ends the last substep and begins the next.
-    pub(super) fn run(&self, block: Blocks<'_>) {
-        let (positions, predicted) = (&mut *block.positions, &mut *block.predicted);
-        let velocities = &mut *block.velocities;
+    /// Ends the last substep and begins the next, all but the elements that only odd blocks hold.
+    pub(super) fn run(&self, block: Block<'_>) {
+        let Slots {
+            positions,
+            predicted,
+            velocities,
+            previous,
+            air,
+            loads,
+            tethers,
+        } = block.slots;
         if self.ends {
             if self.part != Part::Advance {
-                self.pull_tethers(block.tethers, positions);
+                self.pull_tethers(tethers, positions);
                 self.collide(positions, predicted, velocities);
             }
             if self.part == Part::Settle {
@@ -150,40 +231,50 @@ impl Substep<'_> {
         }
         if self.begins {
             if self.has_air {
-                self.blow(block.air, positions, velocities);
+                self.blow(air, positions, velocities);
             }
             if self.is_damped {
-                block.previous.copy_from_slice(positions);
+                previous.copy_from_slice(positions);
             }
-            let loads = if self.has_loads { block.loads } else { &[] };
+            let loads = if self.has_loads { loads } else { &[] };
             dispatch!(self.level, simd =>
                 predict(simd, self, loads, positions, predicted, velocities));
-            self.project(block, true);
+            let slots = Slots {
+                positions,
+                predicted,
+                velocities,
+                previous,
+                air,
+                loads,
+                tethers,
+            };
+            self.project(Block { slots, ..block }, true);
         }
     }
 
     /// Projects the elements of a block once.
     ///
     /// * `is_first`: of the iterations of this substep.
-    pub(super) fn project(&self, block: Blocks<'_>, is_first: bool) {
-        let pass = self.pass(block.previous);
-        for (sweep, multipliers) in block.sweeps.iter().zip(block.multipliers) {
-            if is_first {
-                multipliers.fill([0.0; 8]);
-            }
-            if !sweep.is_solid() {
-                sweep.project(self.level, &pass, multipliers, block.positions);
-                continue;
-            }
-            let (x, predicted) = (&mut *block.positions, &mut *block.predicted);
+    pub(super) fn project(&self, block: Block<'_>, is_first: bool) {
+        let slots = block.slots;
+        let pass = self.pass(slots.previous);
+        if is_first {
+            block.multipliers.fill([0.0; 8]);
+        }
+        if block.sweep.is_solid() {
             self.project_solid(
-                sweep,
+                block.sweep,
                 &pass,
-                multipliers,
-                x,
-                predicted,
-                &mut *block.velocities,
+                block.multipliers,
+                slots.positions,
+                slots.predicted,
+                slots.velocities,
             );
+        } else {
+            let multipliers = block.multipliers;
+            block
+                .sweep
+                .project(self.level, &pass, multipliers, slots.positions);
         }
     }
 
