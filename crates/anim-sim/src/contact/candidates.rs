@@ -46,7 +46,7 @@ impl Contact {
         self.surface.refit(margin);
         self.facing
             .look(&self.surface, &self.lines, span, self.slack);
-        dispatch!(self.level, simd => self.extents.place(simd, &self.surface));
+        self.extents.place(&self.surface);
         let Ok(found) = self.surface.pairs(self.surface.pair_limit()) else {
             return false;
         };
@@ -83,7 +83,7 @@ impl Contact {
         self.surface.refit_some(margin, &moved);
         self.facing
             .look_again(&self.surface, &self.lines, span, self.slack, &moved);
-        dispatch!(self.level, simd => self.extents.place_again(simd, &self.surface, &moved));
+        self.extents.place_again(&self.surface, &self.strays);
         let is_complete = match self.surface.changed_pairs(self.surface.pair_limit()) {
             Ok(found) => {
                 let is_complete = self.list(&found, span);

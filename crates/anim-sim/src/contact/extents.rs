@@ -5,23 +5,21 @@
 
 use anim_geom::ccd::Features;
 use anim_math::Vec3;
-use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, f32x4, f32x8};
+use anim_math::lanes::{Lanes, Simd, SimdBase, f32x4, f32x8};
 
 use super::surface::Surface;
 
-/// Boxes at the start and at the end: x, y, z, 0 twice.
+/// Where vertices are at the start and at the end, by slot: x, y, z, 0 twice. Boxes are made of them where they are asked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extents {
-    /// By slot; vertices have no extent.
     vertices: Vec<Lanes>,
-    edges: Vec<Extent>,
-    triangles: Vec<Extent>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    low: Lanes,
-    high: Lanes,
+/// The box of a feature at both ends.
+#[derive(Clone, Copy)]
+struct Extent<S: Simd> {
+    low: f32x8<S>,
+    high: f32x8<S>,
 }
 
 /// Two features, as those of [`Pair`](super::Pair).
@@ -33,40 +31,19 @@ pub(super) struct Candidate {
 
 impl Extents {
     /// Takes in the motion that the surface has been placed in.
-    #[inline(always)]
-    pub(super) fn place<S: Simd>(&mut self, simd: S, surface: &Surface) {
+    pub(super) fn place(&mut self, surface: &Surface) {
         let [from, to] = surface.motion();
         self.vertices.clear();
         self.vertices
             .extend(from.iter().zip(to).map(|(s, e)| row(s, e)));
-        self.edges.clear();
-        for ends in &surface.edges {
-            let extent = Extent::around(simd, &self.vertices, [ends[0], ends[1], ends[1]]);
-            self.edges.push(extent);
-        }
-        self.triangles.clear();
-        for corners in &surface.triangles {
-            let extent = Extent::around(simd, &self.vertices, *corners);
-            self.triangles.push(extent);
-        }
     }
 
-    /// The same where the motion has changed, at all corners of some triangles.
-    #[inline(always)]
-    pub(super) fn place_again<S: Simd>(&mut self, simd: S, surface: &Surface, triangles: &[u32]) {
+    /// The same where the motion of some vertices alone has changed; slots beyond are no vertices.
+    pub(super) fn place_again(&mut self, surface: &Surface, slots: &[u32]) {
         let [from, to] = surface.motion();
-        for corners in triangles.iter().map(|t| surface.triangles[*t as usize]) {
-            for v in corners.map(|v| v as usize) {
-                self.vertices[v] = row(&from[v], &to[v]);
-            }
-        }
-        for triangle in triangles.iter().map(|t| *t as usize) {
-            let corners = surface.triangles[triangle];
-            self.triangles[triangle] = Extent::around(simd, &self.vertices, corners);
-            for edge in surface.edges_of[triangle].map(|e| e as usize) {
-                let ends = surface.edges[edge];
-                self.edges[edge] =
-                    Extent::around(simd, &self.vertices, [ends[0], ends[1], ends[1]]);
+        for slot in slots.iter().map(|v| *v as usize) {
+            if let Some(vertex) = self.vertices.get_mut(slot) {
+                *vertex = row(&from[slot], &to[slot]);
             }
         }
     }
@@ -86,13 +63,21 @@ impl Extents {
         let [a, b] = pair.map(|t| t as usize);
         let owned = [surface.owned[a], surface.owned[b]];
         for (own, other, owned) in [(a, b, owned[0]), (b, a, owned[1])] {
+            if owned & 7 == 0 {
+                continue;
+            }
             let face = surface.triangles[other];
+            let box_of_face = self.around(simd, face);
             for (corner, vertex) in surface.triangles[own].into_iter().enumerate() {
                 if owned >> corner & 1 == 0 || face.contains(&vertex) {
                     continue;
                 }
-                let point = &self.vertices[vertex as usize];
-                if !are_apart(simd, [point, point], &self.triangles[other], margin) {
+                let point = f32x8::from_slice(simd, &self.vertices[vertex as usize]);
+                let point = Extent {
+                    low: point,
+                    high: point,
+                };
+                if !are_apart(simd, &point, &box_of_face, margin) {
                     out.push(Candidate {
                         features: Features::PointTriangle,
                         vertices: [vertex, face[0], face[1], face[2]],
@@ -100,20 +85,26 @@ impl Extents {
                 }
             }
         }
-        let sides = |t: usize| surface.edges_of[t];
-        for (i, first) in sides(a).into_iter().enumerate() {
+        if owned[0] >> 3 == 0 || owned[1] >> 3 == 0 {
+            return;
+        }
+        let [first_corners, second_corners] = [a, b].map(|t| surface.triangles[t]);
+        let second_boxes = [
+            self.side(simd, second_corners, 0),
+            self.side(simd, second_corners, 1),
+            self.side(simd, second_corners, 2),
+        ];
+        for i in 0..3 {
             if owned[0] >> (3 + i) & 1 == 0 {
                 continue;
             }
-            let Extent { low, high } = &self.edges[first as usize];
-            for (j, second) in sides(b).into_iter().enumerate() {
-                if owned[1] >> (3 + j) & 1 == 0
-                    || are_apart(simd, [low, high], &self.edges[second as usize], margin)
-                {
+            let first = self.side(simd, first_corners, i);
+            for (j, second) in second_boxes.iter().enumerate() {
+                if owned[1] >> (3 + j) & 1 == 0 || are_apart(simd, &first, second, margin) {
                     continue;
                 }
-                let [p, q] = surface.edges[first as usize];
-                let [r, s] = surface.edges[second as usize];
+                let [p, q] = surface.edges[surface.edges_of[a][i] as usize];
+                let [r, s] = surface.edges[surface.edges_of[b][j] as usize];
                 if p != r && p != s && q != r && q != s {
                     out.push(Candidate {
                         features: Features::EdgeEdge,
@@ -123,6 +114,31 @@ impl Extents {
             }
         }
     }
+
+    /// The box of three vertices.
+    #[inline(always)]
+    fn around<S: Simd>(&self, simd: S, corners: [u32; 3]) -> Extent<S> {
+        let [a, b, c] = corners;
+        let a = f32x8::from_slice(simd, &self.vertices[a as usize]);
+        let b = f32x8::from_slice(simd, &self.vertices[b as usize]);
+        let c = f32x8::from_slice(simd, &self.vertices[c as usize]);
+        Extent {
+            low: a.min(b).min(c),
+            high: a.max(b).max(c),
+        }
+    }
+
+    /// The box of a side of a triangle.
+    #[inline(always)]
+    fn side<S: Simd>(&self, simd: S, corners: [u32; 3], side: usize) -> Extent<S> {
+        let [a, b] = [corners[side], corners[(side + 1) % 3]];
+        let a = f32x8::from_slice(simd, &self.vertices[a as usize]);
+        let b = f32x8::from_slice(simd, &self.vertices[b as usize]);
+        Extent {
+            low: a.min(b),
+            high: a.max(b),
+        }
+    }
 }
 
 #[inline(always)]
@@ -130,25 +146,11 @@ fn row(start: &Vec3, end: &Vec3) -> Lanes {
     [start.x, start.y, start.z, 0.0, end.x, end.y, end.z, 0.0]
 }
 
-impl Extent {
-    /// The box of three vertices.
-    #[inline(always)]
-    fn around<S: Simd>(simd: S, vertices: &[Lanes], corners: [u32; 3]) -> Self {
-        let [a, b, c] = corners.map(|v| f32x8::from_slice(simd, &vertices[v as usize]));
-        let (mut low, mut high) = ([0.0; LANES], [0.0; LANES]);
-        a.min(b).min(c).store_slice(&mut low);
-        a.max(b).max(c).store_slice(&mut high);
-        Self { low, high }
-    }
-}
-
-/// True if one axis and side keeps two boxes, the first from low to high, more than `margin` apart at both ends.
+/// True if one axis and side keeps two boxes more than `margin` apart at both ends.
 #[inline(always)]
-fn are_apart<S: Simd>(simd: S, [low, high]: [&Lanes; 2], b: &Extent, margin: f32x4<S>) -> bool {
-    let above = f32x8::from_slice(simd, &b.low) - f32x8::from_slice(simd, high);
-    let below = f32x8::from_slice(simd, low) - f32x8::from_slice(simd, &b.high);
-    let (above_start, above_end) = simd.split_f32x8(above);
-    let (below_start, below_end) = simd.split_f32x8(below);
+fn are_apart<S: Simd>(simd: S, a: &Extent<S>, b: &Extent<S>, margin: f32x4<S>) -> bool {
+    let (above_start, above_end) = simd.split_f32x8(b.low - a.high);
+    let (below_start, below_end) = simd.split_f32x8(a.low - b.high);
     let gap = above_start.min(above_end).max(below_start.min(below_end));
     simd.any_true_mask32x4(simd.simd_gt_f32x4(gap, margin))
 }

@@ -16,6 +16,9 @@ const FAR: f32 = 2.0;
 /// Lines are drawn anew for all particles when more than one in this many has left its own.
 const FEW: usize = 2;
 
+/// Where a line is drawn anew, so are those of which this share of the slack is used up: they would follow soon.
+const SPENT: f32 = 0.4;
+
 /// Positions at even speeds, from the time when lines were last drawn for all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
@@ -76,7 +79,8 @@ impl Contact {
         FAR * self.surface.edge_length / speed
     }
 
-    /// Draws lines anew for the particles that have left theirs, if they are few; answers the deviation that is left.
+    /// Draws lines anew for the particles that have left theirs or soon will, if they are few; answers the deviation that
+    /// is left.
     pub(super) fn follow_strays(&mut self, h: f32) -> f32 {
         let mut farthest = self.find_strays();
         if !self.strays.is_empty() {
@@ -116,21 +120,26 @@ impl Contact {
         }
     }
 
-    /// Lists what is farther from its line than the slack; answers how far the rest is at most, m.
+    /// Lists what has used up most of its slack if anything has used up all of it; answers how far the rest is at most, m.
     ///
     /// What that rest has in common is taken for what all have.
     fn find_strays(&mut self) -> f32 {
         self.strays.clear();
-        let limit = self.slack * self.slack;
+        let limit = SPENT * self.slack;
         let mut strays = std::mem::take(&mut self.strays);
-        let ([x, y, z, farthest], count) = dispatch!(self.level, simd => stray_from(
-            simd, &self.points, &self.lines, self.line_time, self.common, limit, &mut strays));
+        let found = dispatch!(self.level, simd => stray_from(
+            simd, &self.points, &self.lines, self.line_time, self.common, limit * limit, &mut strays));
         self.strays = strays;
-        let (sum, count) = (Vec3::new(x, y, z), count as f32);
-        if !self.strays.is_empty() && count > 0.0 {
-            self.common += sum / count;
+        let farthest = found.farthest.sqrt();
+        if farthest <= self.slack {
+            self.strays.clear();
+            return farthest;
         }
-        farthest.sqrt()
+        let rest = self.points.len() - self.strays.len();
+        if rest > 0 {
+            self.common += found.sum / rest as f32;
+        }
+        found.farthest_of_rest.sqrt()
     }
 
     /// Draws lines on to the end of the step at the velocities of late.
@@ -192,8 +201,16 @@ fn deviations<S: Simd>(simd: S, points: &[[f32; 4]], lines: &Lines, time: f32) -
     [[low[0], low[1], low[2]], [high[0], high[1], high[2]]]
 }
 
-/// Appends what differs from its line by more than the root of `limit` beyond what is common; of the rest the sum of what
-/// they differ by, the square of the most, and how many they are.
+/// What a search for strays finds besides them.
+struct Found {
+    /// Of what the rest differs by, m.
+    sum: Vec3,
+    /// Squares of the most that anything differs by, and that any of the rest does, m².
+    farthest: f32,
+    farthest_of_rest: f32,
+}
+
+/// Appends what differs from its line by more than the root of `limit` beyond what is common.
 #[inline(always)]
 fn stray_from<S: Simd>(
     simd: S,
@@ -203,11 +220,10 @@ fn stray_from<S: Simd>(
     common: Vec3,
     limit: f32,
     strays: &mut Vec<u32>,
-) -> ([f32; 4], usize) {
+) -> Found {
     let common = f32x4::from_slice(simd, &[common.x, common.y, common.z, 0.0]);
     let mut sum = f32x4::splat(simd, 0.0);
-    let mut farthest = 0.0f32;
-    let before = strays.len();
+    let (mut farthest, mut farthest_of_rest) = (0.0f32, 0.0f32);
     let rows = points.iter().zip(&lines.start).zip(&lines.velocity);
     for (slot, ((point, start), velocity)) in rows.enumerate() {
         let expected = f32x4::from_slice(simd, start) + f32x4::from_slice(simd, velocity) * time;
@@ -216,15 +232,16 @@ fn stray_from<S: Simd>(
         let squared = x + y + z;
         if squared > limit {
             strays.push(slot as u32);
+            farthest = farthest.max(squared);
         } else {
             sum += deviation;
-            farthest = if squared > farthest {
-                squared
-            } else {
-                farthest
-            };
+            farthest_of_rest = farthest_of_rest.max(squared);
         }
     }
     let [x, y, z, _]: [f32; 4] = sum.into();
-    ([x, y, z, farthest], points.len() - (strays.len() - before))
+    Found {
+        sum: Vec3::new(x, y, z),
+        farthest: farthest.max(farthest_of_rest),
+        farthest_of_rest,
+    }
 }

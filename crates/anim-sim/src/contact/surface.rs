@@ -11,7 +11,7 @@ use crate::model::Model;
 const MAX_PAIRS: usize = 256;
 
 /// Vertices that most triangles reach: in a regular mesh twelve.
-const RING: usize = 16;
+pub(super) const RING: usize = 16;
 
 /// Triangles by slot, and what is fixed about them.
 #[derive(Clone, Debug)]
@@ -36,13 +36,22 @@ pub(super) struct Surface {
     /// `reached[reach_first[t]..reach_first[t + 1]]`.
     reach_first: Vec<u32>,
     reached: Vec<u32>,
-    /// The same of each triangle in a fixed number, some of them repeatedly, where they are not more.
-    ring: Vec<Option<[u32; RING]>>,
+    /// The same of each triangle in a fixed number.
+    pub(super) ring: Vec<Ring>,
     /// Mean length of the edges at rest, m.
     pub(super) edge_length: f32,
     pub(super) bvh: MovingBvh,
     positions: [Vec<Vec3>; 2],
     found: Vec<[u32; 2]>,
+}
+
+/// The vertices that a triangle reaches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ring {
+    /// How many there are.
+    pub(super) count: usize,
+    /// The first of them; where they are fewer, some repeatedly.
+    pub(super) slots: [u32; RING],
 }
 
 impl Surface {
@@ -133,7 +142,10 @@ impl Surface {
             .windows(2)
             .map(|range| {
                 let all = &reached[range[0] as usize..range[1] as usize];
-                (all.len() <= RING).then(|| std::array::from_fn(|i| all[i % all.len()]))
+                Ring {
+                    count: all.len(),
+                    slots: std::array::from_fn(|i| all[i % all.len()]),
+                }
             })
             .collect();
         let edge_length = length / edges.len().max(1) as f32;
@@ -247,14 +259,13 @@ impl Surface {
     pub(super) fn reaches(&self, from: u32, to: u32) -> bool {
         let [a, b, c] = self.triangles[to as usize];
         let is_corner = |v: u32| (v == a) | (v == b) | (v == c);
-        match &self.ring[from as usize] {
-            // Without a branch, so that all are compared at once.
-            Some(ring) => ring.iter().fold(false, |any, v| any | is_corner(*v)),
-            None => {
-                let reached = self.reached_from(from as usize);
-                reached.iter().any(|v| is_corner(*v))
-            }
+        let ring = &self.ring[from as usize];
+        if ring.count > RING {
+            let reached = self.reached_from(from as usize);
+            return reached.iter().any(|v| is_corner(*v));
         }
+        // Without a branch, so that all are compared at once.
+        ring.slots.iter().fold(false, |any, v| any | is_corner(*v))
     }
 
     /// Flags the vertices of triangles, and those up to two edges farther.
