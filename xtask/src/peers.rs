@@ -446,18 +446,23 @@ const WORK: &[Work] = &[
         )],
     ),
     work_of(
-        "anim-sim/xpbd_one_substep/10k",
-        (10_000.0, "vertex"),
+        "anim-sim/xpbd_per_vertex/10k",
+        (200_000.0, "vertex and substep"),
         None,
         &[],
     ),
     work_of(
-        "anim-sim/xpbd_one_substep/100k",
-        (316.0 * 316.0, "vertex"),
+        "anim-sim/xpbd_per_vertex/100k",
+        (20.0 * 316.0 * 316.0, "vertex and substep"),
         None,
         &[],
     ),
-    work_of("anim-sim/xpbd_one_substep/1M", (1.0e6, "vertex"), None, &[]),
+    work_of(
+        "anim-sim/xpbd_per_vertex/1M",
+        (2.0e7, "vertex and substep"),
+        None,
+        &[],
+    ),
     work_of(
         "anim-sim/implicit/12800_tets",
         (1.0, "frame"),

@@ -68,9 +68,9 @@ fn xpbd_cloth(criterion: &mut Criterion) {
     run("xpbd_edges_only_2_threads", "200x200", &large, 30, 2);
     // A vertex costs the same in a sheet of any size.
     let middle = build(&common::edges_only(316));
-    run("xpbd_one_substep", "10k", &medium, 1, 1);
-    run("xpbd_one_substep", "100k", &middle, 1, 1);
-    run("xpbd_one_substep", "1M", &huge, 1, 1);
+    run("xpbd_per_vertex", "10k", &medium, 20, 1);
+    run("xpbd_per_vertex", "100k", &middle, 20, 1);
+    run("xpbd_per_vertex", "1M", &huge, 20, 1);
 
     let isometric = ClothSpec {
         bending: Bending::Isometric(1e-4),

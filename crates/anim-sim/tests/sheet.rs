@@ -7,7 +7,8 @@
 
 mod common;
 
-use anim_math::{Vec3, quat};
+use anim_geom::{Collider, Shape};
+use anim_math::{Affine, Vec3, quat};
 use anim_sim::cloth::{self, Bending, ClothSpec, Weave};
 use anim_sim::element::{Area, Cluster, Hinge, Material, Tet, Volume};
 use anim_sim::{Drive, Model, ModelSpec, Solver, State, Xpbd};
@@ -259,6 +260,54 @@ fn bits_depend_on_no_number_of_threads() {
         hash(&state)
     });
     assert!(hashes.iter().all(|h| *h == hashes[0]), "{hashes:?}");
+}
+
+#[test]
+fn substeps_that_go_through_a_body_together_are_those_that_go_one_after_the_other() {
+    let n = 90;
+    let mut spec = sheet(n, true);
+    spec.viscosity = 1e-3;
+    let model = cloth::build(&spec).unwrap();
+    let ball = |x: f32| {
+        let place = Affine {
+            translation: Vec3::new(x, -0.1, 0.5),
+            ..Affine::IDENTITY
+        };
+        Collider::new(Shape::Sphere { radius: 0.12 }, place)
+    };
+    let run = |threads: Option<usize>| {
+        let mut state = State::new(&model);
+        // No multiple of how many go together.
+        let mut solver = Xpbd::new(&model, 11);
+        let mut frames = || {
+            for frame in 0..4 {
+                let along = 0.1 * frame as f32;
+                let pins: Vec<(u32, Vec3)> = (0..n)
+                    .map(|v| (v, model.rest()[v as usize] + Vec3::new(along, along, 0.0)))
+                    .collect();
+                let drive = Drive {
+                    wind: Vec3::z() * 3.0,
+                    pins: &pins,
+                    loads: &[(n * n - 1, Vec3::y() * -0.05)],
+                    colliders: &[ball(0.3 + along)],
+                    previous_colliders: &[ball(0.2 + along)],
+                    ..Drive::default()
+                };
+                solver.step(&model, &drive, 1.0 / 60.0, &mut state);
+            }
+        };
+        match threads {
+            None => frames(),
+            Some(count) => {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(count);
+                pool.build().unwrap().install(frames);
+            }
+        }
+        hash(&state)
+    };
+    // A thread alone takes several substeps through the sheet at once; two share each.
+    let alone = run(None);
+    assert_eq!([alone; 2], [run(Some(1)), run(Some(2))]);
 }
 
 #[test]

@@ -45,6 +45,7 @@
 
 pub(crate) mod area;
 pub(crate) mod batch;
+mod blocks;
 pub(crate) mod cluster;
 mod distance;
 pub(crate) mod elements;
@@ -58,6 +59,7 @@ pub(crate) mod sweep;
 pub(crate) mod tet;
 pub(crate) mod volume;
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anim_geom::chunks;
@@ -68,7 +70,8 @@ use crate::collide::MovingCollider;
 use crate::contact::{Contact, Moment};
 use crate::drive::{Drive, Outcome, Solver};
 use crate::model::{Model, State};
-use substep::{Air, Blocks, Half, Part, Slots, Substep};
+use blocks::{Blocks, Half, Slots};
+use substep::{Air, Part, Substep};
 use sweep::Sweep;
 
 /// Below this many particles a second thread costs more than it saves.
@@ -76,6 +79,17 @@ const PARALLEL_VERTICES: usize = 6 * 1024;
 
 /// Pins further out than this are ignored, metres: their speed could overflow.
 const MAX_COORDINATE: f32 = 1e9;
+
+/// Substeps that go through a large body together: the cache holds about as many blocks.
+const WAVE: usize = 8;
+
+/// What drives the particles, at the end of a substep.
+#[derive(Clone, Debug, Default)]
+struct Frame {
+    /// Where the anchors of the tethers are.
+    anchors: Vec<Vec3>,
+    colliders: Vec<MovingCollider>,
+}
 
 /// The XPBD solver; owns the scratch of one body.
 ///
@@ -105,9 +119,10 @@ pub struct Xpbd {
     rotations: Vec<Option<Quat>>,
     /// Of the largest volume.
     gradients: Vec<Vec3>,
-    /// Where the anchors of the tethers are at the end of the substep.
-    anchors: Vec<Vec3>,
-    colliders: Vec<MovingCollider>,
+    /// What drives the body, at the ends of some substeps in a row.
+    frames: Vec<Frame>,
+    /// The last of them.
+    latest: usize,
     /// `None` where the surface does not keep off itself.
     contact: Option<Box<Contact>>,
     /// Positions here are relative to this point near the body, where f32 is finest.
@@ -151,8 +166,8 @@ impl Xpbd {
                 .map(|blocks| blocks.iter().map(multipliers).collect()),
             rotations: vec![None; model.clusters.len()],
             gradients: vec![Vec3::zeros(); largest.unwrap_or(0)],
-            anchors: vec![Vec3::zeros(); model.anchors.len()],
-            colliders: Vec::new(),
+            frames: vec![Frame::default(); WAVE],
+            latest: 0,
             contact: Contact::new(model).map(Box::new),
             origin: Vec3::zeros(),
         }
@@ -185,20 +200,12 @@ impl Solver for Xpbd {
             return Outcome::default();
         }
         self.load(model, drive, dt, state);
-        self.colliders.clear();
-        let (origin, friction) = (self.origin, model.spec.friction);
-        let previous = |i| drive.previous_colliders.get(i);
-        self.colliders.extend(
-            drive
-                .colliders
-                .iter()
-                .enumerate()
-                .map(|(i, collider)| MovingCollider::new(previous(i), collider, origin, friction)),
-        );
+        self.begin_frames(model, drive);
         let mut substeps = self.substeps;
         if let Some(contact) = &mut self.contact {
             let (positions, velocities) = (&self.positions, &self.velocities);
-            contact.begin(&state.positions, positions, velocities, &self.colliders, dt);
+            let colliders = &self.frames[0].colliders;
+            contact.begin(&state.positions, positions, velocities, colliders, dt);
             substeps = pace::substeps_for_speed(
                 substeps,
                 contact.edge_length(),
@@ -213,57 +220,48 @@ impl Solver for Xpbd {
         self.feel_air(model, h);
         self.rotations.fill(None);
         let mut slowed = 0;
-        for index in 0..=substeps {
-            if index > 0 {
-                self.advance_kinematics(model, index as f32 / substeps as f32);
-            }
-            let count = AtomicU32::new(0);
-            let colliders = std::mem::take(&mut self.colliders);
-            let anchors = std::mem::take(&mut self.anchors);
-            let mut substep = Substep {
-                level: self.level,
-                h,
-                damping: libm::expf(-model.spec.damping * h),
-                gravity: finite_or_zero(drive.gravity),
-                wind: finite_or_zero(drive.wind),
-                has_air: has_air(model),
-                has_loads: self.has_loads,
-                viscosity: model.spec.viscosity,
-                seam_step: model.spec.seam_speed * h,
-                is_damped: is_damped(model),
-                thickness: model.spec.thickness,
-                anchors: &anchors,
-                colliders: &colliders,
-                ends: index > 0,
-                part: Part::Whole,
-                begins: index < substeps,
-                slowed: &count,
-            };
-            if let Some(mut contact) = self.contact.take() {
-                if substep.ends {
-                    let remaining = (substeps - index) as f32 * h;
-                    self.touch(&mut contact, model, &mut substep, remaining);
+        let together = if self.goes_in_waves(model) { WAVE } else { 1 };
+        for first in (0..=substeps).step_by(together) {
+            let last = substeps.min(first + together as u32 - 1);
+            self.advance_frames(model, h, substeps, first..=last);
+            let counts = [const { AtomicU32::new(0) }; WAVE];
+            let frames = std::mem::take(&mut self.frames);
+            let passages: [Substep<'_>; WAVE] = std::array::from_fn(|place| {
+                let place = place.min((last - first) as usize);
+                let index = first + place as u32;
+                Substep {
+                    level: self.level,
+                    h,
+                    damping: libm::expf(-model.spec.damping * h),
+                    gravity: finite_or_zero(drive.gravity),
+                    wind: finite_or_zero(drive.wind),
+                    has_air: has_air(model),
+                    has_loads: self.has_loads,
+                    viscosity: model.spec.viscosity,
+                    seam_step: model.spec.seam_speed * h,
+                    is_damped: is_damped(model),
+                    thickness: model.spec.thickness,
+                    anchors: &frames[place].anchors,
+                    colliders: &frames[place].colliders,
+                    ends: index > 0,
+                    part: Part::Whole,
+                    begins: index < substeps,
+                    slowed: &counts[place],
                 }
-                substep.part = Part::Advance;
-                self.contact = Some(contact);
-            }
-            let blocks = self.blocks(model);
-            blocks.for_each(is_parallel(model), &|half, block| match half {
-                Half::Even => substep.run(block),
-                Half::Odd if substep.begins => substep.project(block, true),
-                Half::Odd => {}
             });
-            if substep.begins {
-                for _ in 1..self.iterations {
-                    let blocks = self.blocks(model);
-                    blocks.for_each(is_parallel(model), &|_, block| {
-                        substep.project(block, false)
-                    });
-                }
-                self.project_large(model, &substep);
+            let passages = &passages[..=(last - first) as usize];
+            if let [passage] = passages {
+                self.pass(model, passage, (substeps - first) as f32 * h);
+            } else {
+                let blocks = self.blocks(model);
+                blocks.in_waves(passages.len(), |place, half, block| {
+                    passages[place].take(half, block);
+                });
             }
-            slowed = slowed.max(count.load(Ordering::Relaxed));
-            (self.colliders, self.anchors) = (colliders, anchors);
+            slowed = counts.iter().fold(slowed, |most, count| {
+                most.max(count.load(Ordering::Relaxed))
+            });
+            self.frames = frames;
         }
         self.store(model, drive, state);
         let contact = self.contact.as_mut();
@@ -398,14 +396,77 @@ impl Xpbd {
         }
     }
 
-    /// Moves colliders and anchors to where they are after the fraction `alpha` of the step.
-    fn advance_kinematics(&mut self, model: &Model, alpha: f32) {
-        for collider in &mut self.colliders {
-            collider.advance(alpha);
+    /// Puts colliders and anchors where they are at the beginning of the step.
+    fn begin_frames(&mut self, model: &Model, drive: &Drive<'_>) {
+        let Frame { anchors, colliders } = &mut self.frames[0];
+        let positions = model.anchors.iter().map(|a| self.positions[*a as usize]);
+        anchors.clear();
+        anchors.extend(positions.map(|[x, y, z, _]| Vec3::new(x, y, z)));
+        let (origin, friction) = (self.origin, model.spec.friction);
+        colliders.clear();
+        colliders.extend(drive.colliders.iter().enumerate().map(|(i, collider)| {
+            MovingCollider::new(drive.previous_colliders.get(i), collider, origin, friction)
+        }));
+        self.latest = 0;
+    }
+
+    /// Finds where colliders and anchors are at the ends of some substeps in a row, of `count` of length `h`.
+    fn advance_frames(&mut self, model: &Model, h: f32, count: u32, substeps: RangeInclusive<u32>) {
+        self.frames.swap(0, self.latest);
+        for (place, index) in substeps.enumerate() {
+            if place > 0 {
+                let (before, rest) = self.frames.split_at_mut(place);
+                rest[0].anchors.clone_from(&before[place - 1].anchors);
+                rest[0].colliders.clone_from(&before[place - 1].colliders);
+            }
+            self.latest = place;
+            if index == 0 {
+                continue;
+            }
+            let frame = &mut self.frames[place];
+            for collider in &mut frame.colliders {
+                collider.advance(index as f32 / count as f32);
+            }
+            // What is pinned moves at an even speed, exactly as `predict` moves it.
+            for (anchor, slot) in frame.anchors.iter_mut().zip(&model.anchors) {
+                let [x, y, z, _] = self.velocities[*slot as usize];
+                *anchor += Vec3::new(x, y, z) * h;
+            }
         }
-        for (anchor, slot) in self.anchors.iter_mut().zip(&model.anchors) {
-            let [x, y, z, _] = self.positions[*slot as usize];
-            *anchor = Vec3::new(x, y, z);
+    }
+
+    /// Whether several substeps may go through the body together, each a block behind the one before it.
+    fn goes_in_waves(&self, model: &Model) -> bool {
+        self.contact.is_none()
+            && self.iterations == 1
+            && model.volumes.is_empty()
+            && model.clusters.is_empty()
+            && !is_parallel(model)
+    }
+
+    /// Passes from one substep to the next.
+    ///
+    /// * `remaining`: time left in the step, s.
+    fn pass(&mut self, model: &Model, passage: &Substep<'_>, remaining: f32) {
+        let mut part = Part::Whole;
+        if let Some(mut contact) = self.contact.take() {
+            if passage.ends {
+                self.touch(&mut contact, model, passage, remaining);
+            }
+            part = Part::Advance;
+            self.contact = Some(contact);
+        }
+        let passage = Substep { part, ..*passage };
+        let blocks = self.blocks(model);
+        blocks.for_each(is_parallel(model), &|half, block| passage.take(half, block));
+        if passage.begins {
+            for _ in 1..self.iterations {
+                let blocks = self.blocks(model);
+                blocks.for_each(is_parallel(model), &|_, block| {
+                    passage.project(block, false)
+                });
+            }
+            self.project_large(model, &passage);
         }
     }
 
@@ -416,7 +477,7 @@ impl Xpbd {
         &mut self,
         contact: &mut Contact,
         model: &Model,
-        substep: &mut Substep<'_>,
+        substep: &Substep<'_>,
         remaining: f32,
     ) {
         let moment = Moment {
@@ -425,11 +486,14 @@ impl Xpbd {
         };
         let colliders = substep.colliders;
         contact.push_apart(moment, &mut self.positions, &mut self.predicted, colliders);
-        substep.part = Part::Settle;
+        let settling = Substep {
+            part: Part::Settle,
+            ..*substep
+        };
         let blocks = self.blocks(model);
         blocks.for_each(is_parallel(model), &|half, block| {
             if half == Half::Even {
-                substep.run(block);
+                settling.run(block);
             }
         });
         contact.keep_apart(moment, &mut self.positions, &self.predicted, colliders);
