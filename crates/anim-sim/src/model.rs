@@ -73,9 +73,6 @@ pub struct ModelSpec {
     pub damping: f32,
     /// Viscosity of links, hinges, flexes, areas and membranes in units of their elasticity, s: it damps what changes
     /// their shape, and leaves rigid motion and equilibria alone. Solids have that of their material.
-    ///
-    /// Position-based dynamics, where elements take turns, moves equilibria by a part of the order of the viscosity times
-    /// a substep over the square of an element's own period; a millisecond moves a rope at 20 substeps by 0.3 %.
     pub viscosity: f32,
     /// How far particles stay from colliders, metres.
     pub thickness: f32,

@@ -31,7 +31,7 @@
 //! | demoteam.hair#28, demoteam.hair#4, OloEngineBase#1370, JoltPhysics PR#1636 | hair teleports, never stretches, at any frame rate | hair `a_teleport_leaves_the_shape_alone`, `a_long_strand_hangs_the_same_at_any_frame_rate_and_never_stretches`; robust `a_teleport_moves_the_shape_and_its_motion_rigidly` |
 //! | rebound#309, bvh#136 | no tree is too deep | `triangles_at_powers_of_two_overflow_no_stack_of_queries`; anim-geom moving_bvh `boxes_at_powers_of_two_do_not_overflow_any_stack` |
 //! | hanabi#255, hanabi#319, hanabi#151, godot#32890 | emission follows rates and queues, not frames | anim-particles known_answers `births_follow_the_rate_at_every_frame_rate`, `the_same_ids_are_at_the_same_place_at_every_frame_rate`, `what_finds_no_room_is_reported_and_room_comes_back` |
-//! | newton#2557 | damping moves no equilibrium | vbd `viscosity_moves_no_equilibrium`; implicit `equilibria_do_not_depend_on_damping`; integrators `damping_leaves_equilibria_where_they_are`; of projections to first order: springs `a_rope_sags_alike_if_it_is_viscous_and_substeps_are_small` |
+//! | newton#2557 | damping moves no equilibrium | vbd `viscosity_moves_no_equilibrium`; implicit `equilibria_do_not_depend_on_damping`; integrators `damping_leaves_equilibria_where_they_are`; springs `a_rope_sags_alike_however_viscous_it_is` |
 //! | JoltPhysics PR#971 | cloth strays from its skin by a given length | robust `a_tether_to_a_particle_that_is_pinned_to_skin_is_a_leash`, `tethers_keep_a_long_rope_short_at_few_substeps` |
 //!
 //! | known answer | test |

@@ -529,8 +529,8 @@ fn a_rope_hangs_as_a_catenary_in_position_based_dynamics_too() {
 }
 
 #[test]
-fn a_rope_sags_alike_if_it_is_viscous_and_substeps_are_small() {
-    let sag = |viscosity: f32, substeps: u32| {
+fn a_rope_sags_alike_however_viscous_it_is() {
+    let sag = |viscosity: f32| {
         let spec = RopeSpec {
             damping: 3.0,
             stiffness: 1e4,
@@ -543,18 +543,18 @@ fn a_rope_sags_alike_if_it_is_viscous_and_substeps_are_small() {
         })
         .unwrap();
         let mut state = State::new(&model);
-        let mut solver = Xpbd::new(&model, substeps);
+        let mut solver = Xpbd::new(&model, 20);
         for _ in 0..480 {
             solver.step(&model, &Drive::default(), 1.0 / 60.0, &mut state);
         }
         state.positions[8].y
     };
-    let elastic = sag(0.0, 20);
-    let off = |viscosity, substeps| (sag(viscosity, substeps) / elastic - 1.0).abs();
-    assert!(off(1e-3, 20) < 5e-3, "{}", off(1e-3, 20));
-    // Links that are projected one after the other take what their neighbours still have to do for motion: the more, the
-    // more viscous they are, and the less, the smaller a substep is.
-    assert!(off(0.1, 80) < 0.6 * off(0.1, 20), "{}", off(0.1, 80));
+    let elastic = sag(0.0);
+    for viscosity in [1e-3, 0.1, 1.0, 10.0] {
+        // What rounding leaves of gravity at such steps is known to a hundredth, and differs by far less from run to run.
+        let off = (sag(viscosity) / elastic - 1.0).abs();
+        assert!(off < 5e-4, "{viscosity}: {off}");
+    }
 }
 
 #[test]

@@ -5,10 +5,11 @@
 //! other, as the two of a rubber do at rest: one after the other they would shake it. Each gradient sums to zero and
 //! turns nothing, so both momenta are conserved.
 //!
-//! Damping takes γ = viscosity / h of the change of C since the beginning of the substep off C, and (1 + γ) of the
-//! matrix. The change is that of C itself, not its linearisation, so that turning rigidly costs nothing.
+//! Viscosity τ acts on velocities after the substep: a dashpot of τ / α beside each spring, implicit, (τh ∇C W ∇Cᵀ + α) Δλ =
+//! −τh ∇C v, v ← v + W ∇Cᵀ Δλ. It takes nothing where nothing moves. As a term of the projection (eq. 26 of the source)
+//! it would also take what other elements have yet to correct in the substep for motion, and shift equilibria.
 //!
-//! Source: Macklin, Müller, Chentanez, "XPBD", MIG 2016, eq. 18 and 26.
+//! Source: Macklin, Müller, Chentanez, "XPBD", MIG 2016, eq. 18.
 
 use anim_math::lanes::{
     LANES, Lanes, Simd, SimdBase, f32x8, lanes_from_rows, load, load_all, rows_from_lanes, store,
@@ -57,8 +58,6 @@ pub(crate) struct Pass<'a> {
     pub(crate) viscosity: f32,
     /// How far a seam may close in the substep, m.
     pub(crate) seam_step: f32,
-    /// By slot: where particles were at its beginning; empty if nothing is damped.
-    pub(crate) previous: &'a [[f32; 4]],
     /// By slot: what positions are counted from, near them; empty if that is the origin.
     ///
     /// A number near 0 has more bits behind the point than one near 1. Particles that many stiff elements share move by
@@ -98,18 +97,6 @@ pub(crate) fn project<S, K, const HAS_BASE: bool, const V: usize, const P: usize
             }
             delta[i] = -rows[i].value;
         }
-        if !pass.previous.is_empty() {
-            let shared = f32x8::splat(simd, pass.viscosity);
-            let gamma = K::viscosity(&rest, shared) * (1.0 / pass.h);
-            let (before, _) = gather_all(simd, pass.previous, &batch.slots);
-            let was = K::rows(&rest, &before);
-            for i in 0..R {
-                delta[i] -= gamma * (rows[i].value - was[i].value);
-                for entry in &mut matrix[i] {
-                    *entry *= gamma + 1.0;
-                }
-            }
-        }
         let stored = lambdas.next();
         for i in 0..R {
             let compliance = rows[i].compliance * inverse_h2;
@@ -135,6 +122,54 @@ pub(crate) fn project<S, K, const HAS_BASE: bool, const V: usize, const P: usize
                 [x[v][0], x[v][1], x[v][2], w[v]],
                 positions,
                 &batch.slots[v],
+            );
+        }
+    }
+}
+
+/// Damps how fast the constraints of each element change, once, batch after batch.
+///
+/// * `positions`: as for [`project`], from the origin. * `velocities`: m/s, the last lane 0.
+#[inline(always)]
+pub(crate) fn damp<S, K, const V: usize, const P: usize, const R: usize>(
+    simd: S,
+    batches: &[Batch<V, P>],
+    pass: &Pass<'_>,
+    positions: &[[f32; 4]],
+    velocities: &mut [[f32; 4]],
+) where
+    S: Simd,
+    K: Kind<V, P, R>,
+{
+    let zero = f32x8::splat(simd, 0.0);
+    for batch in batches {
+        let rest = load_all(simd, &batch.rest);
+        let (x, w) = gather_all(simd, positions, &batch.slots);
+        let (mut v, _) = gather_all(simd, velocities, &batch.slots);
+        let rows = K::rows(&rest, &x);
+        let time = K::viscosity(&rest, f32x8::splat(simd, pass.viscosity)) * pass.h;
+        let mut matrix = [[zero; R]; R];
+        let mut delta = [zero; R];
+        for i in 0..R {
+            for (entry, other) in matrix[i].iter_mut().zip(&rows[..=i]) {
+                *entry = coupling(&rows[i].gradient, &other.gradient, &w) * time;
+            }
+            matrix[i][i] += rows[i].compliance;
+            for (gradient, v) in rows[i].gradient.iter().zip(&v) {
+                delta[i] -= dot(*gradient, *v);
+            }
+            delta[i] *= time;
+        }
+        solve(&mut matrix, &mut delta);
+        for k in 0..V {
+            for (row, delta) in rows.iter().zip(delta) {
+                v[k] = add(v[k], scale(row.gradient[k], delta * w[k]));
+            }
+            scatter(
+                simd,
+                [v[k][0], v[k][1], v[k][2], zero],
+                velocities,
+                &batch.slots[k],
             );
         }
     }

@@ -38,8 +38,6 @@ pub(super) struct Slots<'a> {
     pub(super) positions: &'a mut [[f32; 4]],
     pub(super) predicted: &'a mut [[f32; 4]],
     pub(super) velocities: &'a mut [[f32; 4]],
-    /// Empty if nothing is damped.
-    pub(super) previous: &'a mut [[f32; 4]],
     pub(super) air: &'a [Air],
     pub(super) loads: &'a [[f32; 4]],
     pub(super) tethers: &'a [SlotTether],
@@ -142,7 +140,6 @@ impl Slots<'_> {
         let positions = self.positions.split_at_mut(middle);
         let predicted = self.predicted.split_at_mut(middle);
         let velocities = self.velocities.split_at_mut(middle);
-        let previous = self.previous.split_at_mut(middle.min(self.previous.len()));
         let air = self.air.split_at(middle);
         let loads = self.loads.split_at(middle);
         let tethers = self.tethers.split_at(middle);
@@ -151,7 +148,6 @@ impl Slots<'_> {
                 positions: positions.0,
                 predicted: predicted.0,
                 velocities: velocities.0,
-                previous: previous.0,
                 air: air.0,
                 loads: loads.0,
                 tethers: tethers.0,
@@ -160,7 +156,6 @@ impl Slots<'_> {
                 positions: positions.1,
                 predicted: predicted.1,
                 velocities: velocities.1,
-                previous: previous.1,
                 air: air.1,
                 loads: loads.1,
                 tethers: tethers.1,
@@ -176,7 +171,6 @@ impl Slots<'_> {
             positions: &mut self.positions[range.clone()],
             predicted: &mut self.predicted[range.clone()],
             velocities: &mut self.velocities[range.clone()],
-            previous: self.previous.get_mut(range.clone()).unwrap_or_default(),
             air: &self.air[range.clone()],
             loads: &self.loads[range.clone()],
             tethers: &self.tethers[range],

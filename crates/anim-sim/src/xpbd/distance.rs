@@ -1,7 +1,7 @@
 //! Distances between particles, and seams that close.
 //!
-//! C(x) = |xₐ − x_b| − L, Δλ = (−C − α̃λ − γ(C − Cⁿ)) / ((1 + γ)(wₐ + w_b) + α̃), Δxₐ = wₐ Δλ ∇ₐC; see
-//! [`batch`](super::batch) for α̃ and γ, of which this is the case that is worth its own lines.
+//! C(x) = |xₐ − x_b| − L, Δλ = (−C − α̃λ) / (wₐ + w_b + α̃), Δxₐ = wₐ Δλ ∇ₐC; see [`batch`](super::batch) for α̃ and the
+//! viscosity, of which this is the case that is worth its own lines.
 //!
 //! Source: Macklin, Müller, Chentanez, "XPBD", MIG 2016, eq. 18.
 
@@ -11,10 +11,13 @@ use anim_math::lanes::{
 use anim_math::random::Random;
 
 use super::batch::{Batch, Pass, absolute, gather, gather_all, scatter};
-use super::real::{dot, sub};
+use super::real::{add, dot, scale, sub};
 
 /// Ends closer than this part of the rest length have no direction.
 const COINCIDENT: f32 = 1e-9;
+
+/// Squares of lengths below this divide by what rounding has left of them.
+const NO_LENGTH: f32 = 1e-30;
 
 /// Projects each link once; parameters are the rest length and the compliance, multipliers one a batch.
 ///
@@ -30,7 +33,6 @@ pub(crate) fn project<S: Simd, const HAS_BASE: bool>(
 ) {
     let zero = f32x8::splat(simd, 0.0);
     let inverse_h2 = f32x8::splat(simd, 1.0 / (pass.h * pass.h));
-    let gamma = pass.viscosity / pass.h;
     let mut lambdas = lambdas.iter_mut();
     for batch in batches {
         let [ax, ay, az, aw] = gather(simd, positions, &batch.slots[0]);
@@ -49,18 +51,11 @@ pub(crate) fn project<S: Simd, const HAS_BASE: bool>(
             (dx, dy, dz) = (lost.select(x, dx), lost.select(y, dy), lost.select(z, dz));
             length = lost.select(f32x8::splat(simd, 1.0), length);
         }
-        let mut stiffness = aw + bw;
-        if !pass.previous.is_empty() {
-            let before = gather_all(simd, pass.previous, &batch.slots).0;
-            let d = sub(before[0], before[1]);
-            violation += (violation + rest - dot(d, d).sqrt()) * gamma;
-            stiffness *= 1.0 + gamma;
-        }
         let stored = lambdas.next();
         if let Some(stored) = &stored {
             violation += compliance * load(simd, stored);
         }
-        let denominator = length * (stiffness + compliance);
+        let denominator = length * (aw + bw + compliance);
         // False for NaN as well, so that it goes no further than the pair.
         let valid = simd.simd_gt_f32x8(denominator, zero);
         let scale = simd.select_f32x8(valid, violation / denominator, zero);
@@ -72,6 +67,38 @@ pub(crate) fn project<S: Simd, const HAS_BASE: bool>(
         let b = [bx + dx * sb, by + dy * sb, bz + dz * sb, bw];
         scatter(simd, a, positions, &batch.slots[0]);
         scatter(simd, b, positions, &batch.slots[1]);
+    }
+}
+
+/// Damps how fast each link changes its length, once.
+///
+/// As [`batch::damp`](super::batch::damp). Links without a direction are left alone.
+#[inline(always)]
+pub(crate) fn damp<S: Simd>(
+    simd: S,
+    batches: &[Batch<2, 2>],
+    pass: &Pass<'_>,
+    positions: &[[f32; 4]],
+    velocities: &mut [[f32; 4]],
+) {
+    let zero = f32x8::splat(simd, 0.0);
+    let time = f32x8::splat(simd, pass.viscosity * pass.h);
+    for batch in batches {
+        let [_, compliance] = load_all(simd, &batch.rest);
+        let (x, [aw, bw]) = gather_all(simd, positions, &batch.slots);
+        let ([va, vb], _) = gather_all(simd, velocities, &batch.slots);
+        let way = sub(x[0], x[1]);
+        // ∇C is the way divided by its length, once in the speed and once in what is given back.
+        let squared = dot(way, way);
+        let has_direction = squared.simd_gt(f32x8::splat(simd, NO_LENGTH));
+        let denominator = squared * (time * (aw + bw) + compliance);
+        let valid = has_direction & denominator.simd_gt(zero);
+        let speed = dot(way, sub(va, vb));
+        let push = valid.select(time * speed / denominator, zero);
+        let [ax, ay, az] = sub(va, scale(way, push * aw));
+        let [bx, by, bz] = add(vb, scale(way, push * bw));
+        scatter(simd, [ax, ay, az, zero], velocities, &batch.slots[0]);
+        scatter(simd, [bx, by, bz, zero], velocities, &batch.slots[1]);
     }
 }
 
@@ -159,7 +186,6 @@ mod tests {
             h: 1.0 / 60.0,
             viscosity: 0.0,
             seam_step: 0.0,
-            previous: &[],
             base: &[],
         };
         sweep.project(level, &pass, &mut [], positions);

@@ -10,10 +10,10 @@
 //! which a sheet rolled to a cylinder costs 3 (rows of squares) to 3.4 times (equilateral) what its stiffness says.
 
 use anim_math::Vec3;
-use anim_math::lanes::{Lanes, Simd, load, load_all, store};
+use anim_math::lanes::{Lanes, Simd, SimdBase, f32x8, load, load_all, store};
 
 use super::batch::{Batch, Pass, absolute, gather_all, scatter};
-use super::real::{Real, add, negate, scale, sub};
+use super::real::{Real, add, dot, negate, scale, sub};
 
 /// c₀ to c₃, or `None` for corners without area.
 ///
@@ -57,7 +57,6 @@ pub(crate) fn project<S: Simd, const HAS_BASE: bool>(
     positions: &mut [[f32; 4]],
 ) {
     let inverse_h2 = 1.0 / (pass.h * pass.h);
-    let gamma = pass.viscosity / pass.h;
     let mut lambdas = lambdas.chunks_exact_mut(3);
     for batch in batches {
         let [c0, c1, c2, c3, compliance] = load_all(simd, &batch.rest);
@@ -66,14 +65,7 @@ pub(crate) fn project<S: Simd, const HAS_BASE: bool>(
         let (mut x, w) = gather_all(simd, positions, &batch.slots);
         let now = curvature(&c, &absolute::<_, HAS_BASE, 4>(simd, pass, &batch.slots, x));
         let mut delta = negate(now);
-        let mut stiffness = c0 * c0 * w[0] + c1 * c1 * w[1] + (c2 * c2 * w[2] + c3 * c3 * w[3]);
-        if !pass.previous.is_empty() {
-            let was = curvature(&c, &gather_all(simd, pass.previous, &batch.slots).0);
-            for axis in 0..3 {
-                delta[axis] -= (now[axis] - was[axis]) * gamma;
-            }
-            stiffness *= 1.0 + gamma;
-        }
+        let stiffness = c0 * c0 * w[0] + c1 * c1 * w[1] + (c2 * c2 * w[2] + c3 * c3 * w[3]);
         let stored = lambdas.next();
         if let Some(stored) = &stored {
             for axis in 0..3 {
@@ -98,6 +90,43 @@ pub(crate) fn project<S: Simd, const HAS_BASE: bool>(
                 positions,
                 &batch.slots[v],
             );
+        }
+    }
+}
+
+/// Squares of lengths below this divide by what rounding has left of them.
+const FLAT: f32 = 1e-30;
+
+/// Damps how fast each element bends, once; as [`batch::damp`](super::batch::damp).
+///
+/// That is how fast |L| changes: L itself turns with a bent sheet that turns as a whole.
+#[inline(always)]
+pub(crate) fn damp<S: Simd>(
+    simd: S,
+    batches: &[Batch<4, 5>],
+    pass: &Pass<'_>,
+    positions: &[[f32; 4]],
+    velocities: &mut [[f32; 4]],
+) {
+    let zero = f32x8::splat(simd, 0.0);
+    let time = f32x8::splat(simd, pass.viscosity * pass.h);
+    for batch in batches {
+        let [c0, c1, c2, c3, compliance] = load_all(simd, &batch.rest);
+        let c = [c0, c1, c2, c3];
+        let (x, w) = gather_all(simd, positions, &batch.slots);
+        let (mut v, _) = gather_all(simd, velocities, &batch.slots);
+        let bent = curvature(&c, &x);
+        let squared = dot(bent, bent);
+        // What is as good as flat has no direction.
+        let squared = (squared - FLAT).choose(squared, zero);
+        let rate = dot(bent, curvature(&c, &v)) * squared.inverse_or_zero();
+        let stiffness = c0 * c0 * w[0] + c1 * c1 * w[1] + (c2 * c2 * w[2] + c3 * c3 * w[3]);
+        let push = time * (time * stiffness + compliance).inverse_or_zero();
+        let taken = scale(bent, rate * push);
+        for k in 0..4 {
+            v[k] = sub(v[k], scale(taken, c[k] * w[k]));
+            let [x, y, z] = v[k];
+            scatter(simd, [x, y, z, zero], velocities, &batch.slots[k]);
         }
     }
 }

@@ -109,12 +109,6 @@ impl Kind<3, 6, 2> for Limit {
             limit(inverse, &f, least_along, [least, most]),
         ]
     }
-
-    /// A limit has no viscosity.
-    #[inline(always)]
-    fn viscosity<T: Real>(_rest: &[T; 6], shared: T) -> T {
-        shared.constant(0.0)
-    }
 }
 
 /// The constraint that the material line (c, s) measures within its limits.

@@ -14,7 +14,9 @@
 //! 2. project the elements, first those inside the blocks, then those inside blocks shifted by half; in each colour by
 //!    colour, where no two elements of one colour share a particle, whatever their kinds.
 //! 3. volumes, then clusters, one after the other: they are few, and as large as they like.
-//! 4. tethers, then colliders, last so that nothing ends inside; v ← v + (x − x_predicted) / h.
+//! 4. tethers, then colliders, last so that nothing ends inside; v ← v + (x − x_predicted) / h;
+//! 5. where something is viscous, the elements of all blocks damp the velocities: apart from the projections, so that it moves
+//!    no equilibrium either.
 //!
 //! A solid that has nearly collapsed at the beginning of a step gets twice the substeps for it, and four times if
 //! anything is inside out; [`Outcome::iterations`] tells.
@@ -59,7 +61,7 @@ pub(crate) mod sweep;
 pub(crate) mod tet;
 pub(crate) mod volume;
 
-use std::ops::RangeInclusive;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anim_geom::chunks;
@@ -71,6 +73,7 @@ use crate::contact::{Contact, Moment};
 use crate::drive::{Drive, Outcome, Solver};
 use crate::model::{Model, State};
 use blocks::{Blocks, Half, Slots};
+use pace::{Passage, Schedule};
 use substep::{Air, Part, Substep};
 use sweep::Sweep;
 
@@ -106,8 +109,6 @@ pub struct Xpbd {
     predicted: Vec<[f32; 4]>,
     /// P by slot; the last lane is 0.
     velocities: Vec<[f32; 4]>,
-    /// P by slot: where particles began the substep, if anything is damped.
-    previous: Vec<[f32; 4]>,
     /// P by slot.
     air: Vec<Air>,
     /// P by slot: accelerations of this step's loads.
@@ -158,7 +159,6 @@ impl Xpbd {
             positions: vec![[0.0; 4]; count],
             predicted: vec![[0.0; 4]; count],
             velocities: vec![[0.0; 4]; count],
-            previous: vec![[0.0; 4]; if is_damped(model) { count } else { 0 }],
             air: vec![still; count],
             loads: vec![[0.0; 4]; count],
             has_loads: false,
@@ -220,15 +220,19 @@ impl Solver for Xpbd {
         self.feel_air(model, h);
         self.rotations.fill(None);
         let mut slowed = 0;
+        let schedule = Schedule {
+            substeps,
+            is_damped: is_damped(model),
+        };
         let together = if self.goes_in_waves(model) { WAVE } else { 1 };
-        for first in (0..=substeps).step_by(together) {
-            let last = substeps.min(first + together as u32 - 1);
-            self.advance_frames(model, h, substeps, first..=last);
+        for first in (0..schedule.len()).step_by(together) {
+            let places = first..schedule.len().min(first + together as u32);
+            self.advance_frames(model, h, schedule, places.clone());
             let counts = [const { AtomicU32::new(0) }; WAVE];
             let frames = std::mem::take(&mut self.frames);
             let passages: [Substep<'_>; WAVE] = std::array::from_fn(|place| {
-                let place = place.min((last - first) as usize);
-                let index = first + place as u32;
+                let place = place.min(places.len() - 1);
+                let Passage { ends, begins, .. } = schedule.passage(first + place as u32);
                 Substep {
                     level: self.level,
                     h,
@@ -239,22 +243,22 @@ impl Solver for Xpbd {
                     has_loads: self.has_loads,
                     viscosity: model.spec.viscosity,
                     seam_step: model.spec.seam_speed * h,
-                    is_damped: is_damped(model),
+                    is_damped: schedule.is_damped,
                     thickness: model.spec.thickness,
                     anchors: &frames[place].anchors,
                     colliders: &frames[place].colliders,
-                    ends: index > 0,
+                    ends,
                     part: Part::Whole,
-                    begins: index < substeps,
+                    begins,
                     slowed: &counts[place],
                 }
             });
-            let passages = &passages[..=(last - first) as usize];
-            if let [passage] = passages {
-                self.pass(model, passage, (substeps - first) as f32 * h);
+            if let [passage] = &passages[..places.len()] {
+                let left = substeps - schedule.passage(first).index;
+                self.pass(model, passage, left as f32 * h);
             } else {
                 let blocks = self.blocks(model);
-                blocks.in_waves(passages.len(), |place, half, block| {
+                blocks.in_waves(places.len(), |place, half, block| {
                     passages[place].take(half, block);
                 });
             }
@@ -410,22 +414,22 @@ impl Xpbd {
         self.latest = 0;
     }
 
-    /// Finds where colliders and anchors are at the ends of some substeps in a row, of `count` of length `h`.
-    fn advance_frames(&mut self, model: &Model, h: f32, count: u32, substeps: RangeInclusive<u32>) {
+    /// Finds where colliders and anchors are in some passages in a row, between substeps of length `h`.
+    fn advance_frames(&mut self, model: &Model, h: f32, schedule: Schedule, places: Range<u32>) {
         self.frames.swap(0, self.latest);
-        for (place, index) in substeps.enumerate() {
+        for (place, passage) in places.map(|p| schedule.passage(p)).enumerate() {
             if place > 0 {
                 let (before, rest) = self.frames.split_at_mut(place);
                 rest[0].anchors.clone_from(&before[place - 1].anchors);
                 rest[0].colliders.clone_from(&before[place - 1].colliders);
             }
             self.latest = place;
-            if index == 0 {
+            if !passage.ends {
                 continue;
             }
             let frame = &mut self.frames[place];
             for collider in &mut frame.colliders {
-                collider.advance(index as f32 / count as f32);
+                collider.advance(passage.index as f32 / schedule.substeps as f32);
             }
             // What is pinned moves at an even speed, exactly as `predict` moves it.
             for (anchor, slot) in frame.anchors.iter_mut().zip(&model.anchors) {
@@ -507,7 +511,6 @@ impl Xpbd {
                 positions: &mut self.positions,
                 predicted: &mut self.predicted,
                 velocities: &mut self.velocities,
-                previous: &mut self.previous,
                 air: &self.air,
                 loads: &self.loads,
                 tethers: &model.tethers,
@@ -521,7 +524,7 @@ impl Xpbd {
 
     /// Projects what is not cut into blocks.
     fn project_large(&mut self, model: &Model, substep: &Substep<'_>) {
-        let pass = substep.pass(&[]);
+        let pass = substep.pass();
         for volume in &model.volumes {
             volume.project(&pass, &mut self.gradients, &mut self.positions);
         }

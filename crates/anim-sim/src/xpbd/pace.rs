@@ -2,6 +2,53 @@
 
 use anim_math::Vec3;
 
+/// The passages of a step, in order: each ends one substep and begins the next, or where something has viscosity does one
+/// of both, since all velocities have to be damped before any particle moves on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Schedule {
+    pub(super) substeps: u32,
+    pub(super) is_damped: bool,
+}
+
+/// From one substep to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Passage {
+    /// How many substeps have ended after it.
+    pub(super) index: u32,
+    /// A substep was begun before and must be ended.
+    pub(super) ends: bool,
+    /// Another one begins.
+    pub(super) begins: bool,
+}
+
+impl Schedule {
+    /// Number of passages.
+    pub(super) fn len(self) -> u32 {
+        if self.is_damped {
+            2 * self.substeps
+        } else {
+            self.substeps + 1
+        }
+    }
+
+    pub(super) fn passage(self, place: u32) -> Passage {
+        if self.is_damped {
+            let ends = place % 2 == 1;
+            Passage {
+                index: place.div_ceil(2),
+                ends,
+                begins: !ends,
+            }
+        } else {
+            Passage {
+                index: place,
+                ends: place > 0,
+                begins: place < self.substeps,
+            }
+        }
+    }
+}
+
 use crate::model::{Model, State};
 
 /// A collider goes on by at most this share of an edge of the surface in a substep, so that what it meets gives way from

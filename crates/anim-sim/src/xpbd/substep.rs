@@ -38,7 +38,7 @@ pub(super) struct Substep<'a> {
     pub(super) has_loads: bool,
     pub(super) viscosity: f32,
     pub(super) seam_step: f32,
-    /// Where particles begin the substep is kept, because something is damped.
+    /// Something has viscosity: then one substep is ended in a passage of its own, before the next begins.
     pub(super) is_damped: bool,
     pub(super) thickness: f32,
     pub(super) anchors: &'a [Vec3],
@@ -54,11 +54,18 @@ pub(super) struct Substep<'a> {
 
 impl Substep<'_> {
     /// Does to an even block, then to the odd ones beside it, what the passage to the next substep takes.
-    pub(super) fn take(&self, half: Half, block: Block<'_>) {
+    pub(super) fn take(&self, half: Half, mut block: Block<'_>) {
         match half {
             Half::Even => self.run(block),
-            Half::Odd if self.begins => self.project(block, true),
-            Half::Odd => {}
+            Half::Odd => {
+                if self.ends && self.is_damped {
+                    let (sweep, slots) = (block.sweep, &mut block.slots);
+                    sweep.damp(self.level, &self.pass(), slots.positions, slots.velocities);
+                }
+                if self.begins {
+                    self.project(block, true);
+                }
+            }
         }
     }
 
@@ -68,7 +75,6 @@ impl Substep<'_> {
             positions,
             predicted,
             velocities,
-            previous,
             air,
             loads,
             tethers,
@@ -86,13 +92,14 @@ impl Substep<'_> {
             if slowed > 0 {
                 self.slowed.fetch_add(slowed, Ordering::Relaxed);
             }
+            if self.is_damped {
+                let sweep = block.sweep;
+                sweep.damp(self.level, &self.pass(), positions, velocities);
+            }
         }
         if self.begins {
             if self.has_air {
                 self.blow(air, positions, velocities);
-            }
-            if self.is_damped {
-                previous.copy_from_slice(positions);
             }
             let loads = if self.has_loads { loads } else { &[] };
             dispatch!(self.level, simd =>
@@ -101,7 +108,6 @@ impl Substep<'_> {
                 positions,
                 predicted,
                 velocities,
-                previous,
                 air,
                 loads,
                 tethers,
@@ -115,7 +121,7 @@ impl Substep<'_> {
     /// * `is_first`: of the iterations of this substep.
     pub(super) fn project(&self, block: Block<'_>, is_first: bool) {
         let slots = block.slots;
-        let pass = self.pass(slots.previous);
+        let pass = self.pass();
         if is_first {
             block.multipliers.fill([0.0; 8]);
         }
@@ -166,13 +172,11 @@ impl Substep<'_> {
         }
     }
 
-    /// * `previous`: where the particles that elements name began the substep.
-    pub(super) fn pass<'a>(&self, previous: &'a [[f32; 4]]) -> Pass<'a> {
+    pub(super) fn pass(&self) -> Pass<'static> {
         Pass {
             h: self.h,
             viscosity: self.viscosity,
             seam_step: self.seam_step,
-            previous: if self.is_damped { previous } else { &[] },
             base: &[],
         }
     }
