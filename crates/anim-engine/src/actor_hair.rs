@@ -76,6 +76,7 @@ impl ActorHair {
         self.state.level = state.level;
         self.state.fading = state.fading;
         self.state.begun = state.begun;
+        self.state.sway = state.sway;
     }
 
     /// Where the root is in this frame.
@@ -149,9 +150,12 @@ impl ActorHair {
     }
 
     /// How far each point of a guide beyond its root is inside of the [`colliders`](Self::colliders), m; negative outside.
+    /// Nothing on a level that is not simulated: its guides are only what strands follow, and those are kept out.
     pub fn depths(&self, hair: &CharacterHair) -> impl Iterator<Item = f32> {
         let world_from_root = Affine::from(self.after);
-        let guides = guide_ranges(hair.lod.hair(self.state.level));
+        let level = self.state.level;
+        let guides =
+            guide_ranges(hair.lod.hair(level)).filter(move |_| hair.lod.is_simulated(level));
         let points = guides.flat_map(|guide| &self.state().positions[guide.start + 1..guide.end]);
         points.map(move |point| {
             let point = world_from_root.transform_point(*point);

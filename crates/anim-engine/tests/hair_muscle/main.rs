@@ -230,7 +230,7 @@ fn an_obstacle_holds_hair_up() {
     assert!(held > free + 1e-3, "{held} {free}");
 }
 
-/// A tube with a thick brush of three levels, in wind.
+/// A tube with a thick brush of four levels, in wind; the last is not simulated.
 fn detailed_brush() -> (Engine, anim_engine::ActorId) {
     let character =
         Character::from_document(&asset::builtin::tube(1), &Default::default()).unwrap();
@@ -251,7 +251,12 @@ fn detailed_brush() -> (Engine, anim_engine::ActorId) {
                 ..HairSpec::default()
             },
             strands: (0..24).map(strand).collect(),
-            levels: vec![level(24, 12, 300.0), level(8, 5, 100.0), level(1, 1, 0.0)],
+            levels: vec![
+                level(24, 12, 300.0),
+                level(8, 5, 100.0),
+                level(1, 1, 20.0),
+                level(0, 1, 0.0),
+            ],
             ..HairOptions::new(joint)
         })
         .unwrap();
@@ -303,7 +308,46 @@ fn levels_of_hair_follow_the_detail_without_a_pop_and_go_on_from_kept_states() {
         let [now, then] = [resumed.kept(), kept[usize::from(frame)].clone()];
         assert_eq!(now, then, "frame {frame}");
     }
+    assert!(kept.iter().flatten().any(|kept| {
+        matches!(kept, Kept::Hair(hair) if hair.level() == 3 && hair.fading().is_none())
+    }));
     assert_eq!(resumed.hash(), engine.hash());
+}
+
+#[test]
+fn a_scene_says_how_large_hair_is_and_its_levels_follow() {
+    let near = "\"hair\": [{";
+    let sizes = "\"hair_pixels\": { \"keys\": [{ \"time\": 0, \"value\": 400 }, { \"time\": 0.5, \"value\": 400 },
+        { \"time\": 1, \"value\": 5 }] }, \"hair\": [{ \"levels\": [{ \"guides\": 60, \"segments\": 16, \"pixels\": 200 },
+        { \"guides\": 12, \"segments\": 6, \"pixels\": 50 }, { \"guides\": 0, \"segments\": 1, \"pixels\": 0 }],";
+    let text = common::HAIR.replace(near, sizes);
+    let spec: SceneSpec = serde_json::from_str(&text).unwrap();
+    let mut scene = try_scene(&spec, 1).unwrap();
+    let mut seen = Vec::new();
+    for _ in 0..80 {
+        scene.step(1.0 / 60.0);
+        let hair = only_hair(&scene);
+        if seen.last() != Some(&hair.levels().level()) {
+            seen.push(hair.levels().level());
+        }
+        let model = &scene
+            .engine
+            .actor(scene.actors[0])
+            .unwrap()
+            .character()
+            .hairs()[0];
+        assert!(deepest_strand(model, hair) < 1e-4, "drawn strands stay out");
+    }
+    assert_eq!(seen, [0, 1, 2]);
+    assert_eq!(only_hair(&scene).outcome().iterations, 0);
+
+    let broken = text.replace(
+        "{ \"time\": 0, \"value\": 400 }, ",
+        "{ \"time\": 2, \"value\": 400 }, ",
+    );
+    let spec: SceneSpec = serde_json::from_str(&broken).unwrap();
+    let error = try_scene(&spec, 1).unwrap_err().to_string();
+    assert!(error.starts_with("/characters/0/hair_pixels"), "{error}");
 }
 
 #[test]

@@ -40,6 +40,7 @@ mod rod;
 mod solver;
 mod spec;
 pub mod style;
+mod sway;
 mod volume;
 
 pub use binding::GuideTurns;
@@ -49,3 +50,4 @@ pub use lod::{HairLevel, HairLod, HairLodSpec};
 pub use model::{Hair, HairState};
 pub use solver::{HairDrive, HairSolver};
 pub use spec::{HairMaterial, HairSpec, HairVolume};
+pub use sway::HairSway;
