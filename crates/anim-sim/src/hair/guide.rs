@@ -111,6 +111,13 @@ impl Followers {
         self.starts[index] as usize..self.starts[index + 1] as usize
     }
 
+    /// The strand of a point.
+    pub(super) fn strand_of(&self, point: usize) -> usize {
+        self.starts
+            .partition_point(|start| *start as usize <= point)
+            - 1
+    }
+
     /// Writes where the strands are, V points, metres, in the space of the root. Allocates nothing; a few nanoseconds a point.
     ///
     /// Inside a rayon pool its threads share the work.
@@ -127,7 +134,7 @@ impl Followers {
     ///
     /// A root stays where it is, and a point farther along its strand is asked to be out by no more than the root is and half
     /// the way from there. A query of each collider for each point; the first 32 colliders cost least. What is more than 0.1 m
-    /// inside of a mesh stays there.
+    /// inside of a mesh stays there. It knows this moment alone: from frame to frame a strand may change sides; see [`Releases`](super::Releases).
     ///
     /// # Panics
     ///
@@ -174,7 +181,7 @@ impl Followers {
         );
         assert_eq!(positions.len(), self.points.len(), "one for each point");
         chunks::for_each_mut(positions, |first, chunk| {
-            let mut strand = self.starts.partition_point(|s| *s as usize <= first) - 1;
+            let mut strand = self.strand_of(first);
             let mut done = 0;
             while done < chunk.len() {
                 let range = self.strand(strand);
