@@ -136,6 +136,11 @@ fn visit(state: &mut Kept, mut number: impl FnMut(Number<'_>)) {
             for x in [&mut begun, &mut level, &mut old, &mut progress] {
                 number(Number::Single(x));
             }
+            let sway = &mut levels.sway;
+            number(Number::Double(&mut sway.time));
+            for x in sway.lean.iter_mut() {
+                number(Number::Single(x));
+            }
             levels.begun = begun > 0.0;
             levels.level = (level as usize).min(last);
             levels.fading = (progress >= 0.0).then_some(((old as usize).min(last), progress));
@@ -179,7 +184,7 @@ mod tests {
     use anim_engine::MuscleState;
     use anim_engine::math::quat;
     use anim_engine::sim::State;
-    use anim_engine::sim::hair::{HairLodState, HairState};
+    use anim_engine::sim::hair::{HairLodState, HairState, HairSway};
 
     #[test]
     fn frames_come_back_to_the_bit_and_damaged_or_foreign_ones_do_not() {
@@ -203,6 +208,10 @@ mod tests {
             states: vec![guide; 3],
             fading: Some((2, 0.125)),
             begun: true,
+            sway: HairSway {
+                time: 1.0 / 3.0,
+                lean: Vec3::new(0.5, -0.0, 1e-40),
+            },
         });
         let mut muscle = MuscleState {
             activation: 0.1,

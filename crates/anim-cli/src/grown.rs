@@ -8,6 +8,9 @@ use crate::simulate::TOUCH;
 /// One head of hair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HairRow {
+    /// Of detail.
+    level: usize,
+    /// That are simulated on it.
     segments: usize,
     strands: usize,
     /// How much longer or shorter the worst segment is than in the groom, a fraction.
@@ -35,7 +38,11 @@ pub(crate) struct MuscleRow {
 pub(crate) fn hair(actor: &Actor) -> impl Iterator<Item = HairRow> {
     let hairs = actor.character().hairs().iter().zip(actor.hairs());
     hairs.map(|(model, hair)| HairRow {
-        segments: model.guides().segment_count(),
+        level: hair.levels().level(),
+        segments: match model.levels().is_simulated(hair.levels().level()) {
+            true => model.levels().hair(hair.levels().level()).segment_count(),
+            false => 0,
+        },
         strands: model.followers().len(),
         worst_stretch: hair.worst_stretch(model),
         penetrations: hair.depths(model).filter(|depth| *depth > TOUCH).count(),
@@ -60,6 +67,7 @@ pub(crate) fn muscles(actor: &Actor) -> impl Iterator<Item = MuscleRow> {
 impl HairRow {
     pub(crate) fn json(&self) -> Value {
         json!({
+            "level": self.level,
             "segments": self.segments,
             "strands": self.strands,
             "worst_stretch": self.worst_stretch,
@@ -88,8 +96,8 @@ pub(crate) fn table(hair: &[HairRow], muscles: &[MuscleRow]) -> String {
     let mut text = String::new();
     for row in hair {
         text.push_str(&format!(
-            "hair: {} segments, {} strands, worst stretch {:.1e}, {} points inside, {} slowed, {} guides reset\n",
-            row.segments, row.strands, row.worst_stretch, row.penetrations, row.slowed, row.reset
+            "hair: level {}, {} segments, {} strands, worst stretch {:.1e}, {} points inside, {} slowed, {} guides reset\n",
+            row.level, row.segments, row.strands, row.worst_stretch, row.penetrations, row.slowed, row.reset
         ));
     }
     for row in muscles {

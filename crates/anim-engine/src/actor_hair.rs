@@ -3,7 +3,7 @@
 use anim_geom::{Collider, Vertices, chunks};
 use anim_math::{Affine, Transform, Vec3};
 use anim_sim::Outcome;
-use anim_sim::hair::{GuideTurns, HairDrive, HairLodSolver, HairLodState, HairState};
+use anim_sim::hair::{GuideTurns, HairDrive, HairLodSolver, HairLodState, HairState, Releases};
 
 use crate::body::mix;
 use crate::capsule::{MovingCapsules, Posed};
@@ -19,6 +19,7 @@ pub struct ActorHair {
     solver: HairLodSolver,
     strands: Vec<Vec3>,
     capsules: MovingCapsules,
+    releases: Releases,
     /// What drawn strands are kept out of, in the space of the root.
     near: Vec<Collider>,
     before: Transform,
@@ -34,6 +35,7 @@ impl ActorHair {
             state: HairLodState::new(&hair.lod),
             solver: HairLodSolver::new(&hair.lod),
             strands: hair.followers().groom().to_vec(),
+            releases: Releases::new(hair.followers()),
             capsules: MovingCapsules::new(&hair.body),
             near: Vec::new(),
             before: Transform::IDENTITY,
@@ -76,6 +78,7 @@ impl ActorHair {
         self.state.level = state.level;
         self.state.fading = state.fading;
         self.state.begun = state.begun;
+        self.state.sway = state.sway;
     }
 
     /// Where the root is in this frame.
@@ -84,8 +87,8 @@ impl ActorHair {
     }
 
     /// The points of the drawn strands, [`CharacterHair::followers`], world space, m; after [`Stage::Skin`](crate::Stage::Skin)
-    /// those of this frame. They are outside of the body and of obstacles by the radius of a strand, but for roots inside: see
-    /// [`Followers::place_outside`](anim_sim::hair::Followers::place_outside).
+    /// those of this frame. They are outside of the body and of obstacles by the radius of a strand, but for roots inside, and
+    /// go round them: see [`Releases`].
     pub fn strands(&self) -> &[Vec3] {
         &self.strands
     }
@@ -149,9 +152,12 @@ impl ActorHair {
     }
 
     /// How far each point of a guide beyond its root is inside of the [`colliders`](Self::colliders), m; negative outside.
+    /// Nothing on a level that is not simulated: its guides are only what strands follow, and those are kept out.
     pub fn depths(&self, hair: &CharacterHair) -> impl Iterator<Item = f32> {
         let world_from_root = Affine::from(self.after);
-        let guides = guide_ranges(hair.lod.hair(self.state.level));
+        let level = self.state.level;
+        let guides =
+            guide_ranges(hair.lod.hair(level)).filter(move |_| hair.lod.is_simulated(level));
         let points = guides.flat_map(|guide| &self.state().positions[guide.start + 1..guide.end]);
         points.map(move |point| {
             let point = world_from_root.transform_point(*point);
@@ -164,6 +170,7 @@ impl ActorHair {
     /// Goes on where the root is, however far that is.
     pub(crate) fn restart(&mut self) {
         self.phase = Phase::Loose;
+        self.releases.forget();
     }
 
     /// Finds where root and body are now.
@@ -251,7 +258,7 @@ impl ActorHair {
     }
 
     /// Puts the strands where they are drawn.
-    pub(crate) fn place(&mut self, hair: &CharacterHair) {
+    pub(crate) fn place(&mut self, hair: &CharacterHair, dt: f32) {
         let world_from_root = Affine::from(self.after);
         self.near.clear();
         if let Some(root_from_world) = world_from_root.inverse() {
@@ -264,13 +271,11 @@ impl ActorHair {
                 ..collider.clone()
             }));
         }
-        self.solver.place_outside(
-            &hair.lod,
-            &self.state,
-            &self.near,
-            hair.radius,
-            &mut self.strands,
-        );
+        let strands = &mut self.strands;
+        self.solver.place(&hair.lod, &self.state, strands);
+        let (followers, near) = (hair.followers(), &self.near);
+        self.releases
+            .keep_outside(followers, near, hair.radius, dt, strands);
         chunks::for_each_mut(&mut self.strands, |_, points| {
             for point in points {
                 *point = world_from_root.transform_point(*point);

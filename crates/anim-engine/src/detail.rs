@@ -23,7 +23,7 @@ pub struct Detail {
     /// beyond.
     ///
     /// One level fades into the next in a quarter of a second, from its pose and velocity on. The last may be as coarse as one
-    /// guide of one segment, which the whole head of hair follows.
+    /// guide of one segment, which the whole head of hair follows, or have none and hang from its root.
     /// [`HairLod::choose`](anim_sim::hair::HairLod::choose) finds it for a size on the screen.
     pub hair: usize,
 }

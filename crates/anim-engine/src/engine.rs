@@ -320,7 +320,7 @@ impl Engine {
                     running.advance(actors, world, steps, step);
                 }
             }
-            Stage::Skin => each(actors, parallel, stage::skin),
+            Stage::Skin => each(actors, parallel, |actor| stage::skin(actor, dt)),
         });
         self.settle(simulated);
     }

@@ -34,7 +34,7 @@ use std::ops::Range;
 
 use anim_geom::Collider;
 use anim_math::{Affine, Transform, Vec3};
-use anim_sim::hair::{Followers, Hair, HairLevel, HairLod, HairLodSpec, HairSpec};
+use anim_sim::hair::{Followers, Hair, HairDrive, HairLevel, HairLod, HairLodSpec, HairSpec};
 use anim_skeleton::{Globals, JointId};
 
 use crate::capsule::{MovingCapsules, Posed};
@@ -52,7 +52,7 @@ pub struct HairOptions {
     /// Guides that each of them follows, at most 4.
     pub followed: usize,
     /// From the finest to the coarsest, for [`Detail::hair`](crate::Detail::hair); without any there is one, of all guides. The
-    /// last may be one guide of one segment: a spring that the whole head of hair lags by.
+    /// last may be one guide of one segment, a spring that the whole head of hair lags by, or none: see [`HairLevel::guides`].
     pub levels: Vec<HairLevel>,
     /// The body that it falls over.
     pub body: Vec<BodyCapsule>,
@@ -192,7 +192,10 @@ impl Character {
             true => groom(&Hair::new(options.hair.clone())?),
             false => options.strands,
         };
+        let (gravity, colliders) = as_it_hangs(&bodies, &model_from_root);
         let lod = HairLod::new(&HairLodSpec {
+            gravity,
+            colliders,
             hair: options.hair,
             followers: strands.clone(),
             followed: options.followed,
@@ -221,6 +224,22 @@ impl Character {
 /// Where the vertices of each guide are.
 pub(crate) fn guide_ranges(hair: &Hair) -> impl Iterator<Item = Range<usize>> {
     (0..hair.guide_count()).map(|guide| hair.guide(guide))
+}
+
+/// Gravity of the Earth and a body, in the space of a root.
+fn as_it_hangs(bodies: &[Collider], model_from_root: &Affine) -> (Vec3, Vec<Collider>) {
+    let Some(root_from_model) = model_from_root.inverse() else {
+        return (Vec3::zeros(), Vec::new());
+    };
+    let colliders = bodies.iter().map(|body| Collider {
+        world_from_shape: root_from_model * body.world_from_shape,
+        ..body.clone()
+    });
+    let gravity = HairDrive::default().gravity;
+    (
+        root_from_model.transform_vector(gravity),
+        colliders.collect(),
+    )
 }
 
 /// Where hair on a joint is rooted: scale is left out.

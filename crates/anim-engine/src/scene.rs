@@ -35,7 +35,7 @@ use anim_graph::ParameterId;
 use anim_math::Vec3;
 
 use self::bodies::HeldMotion;
-use self::grown::Nerve;
+use self::grown::{HairSize, Nerve};
 use self::motion::Motion;
 use crate::{ActorId, BodyId, Engine};
 
@@ -71,6 +71,7 @@ pub struct Scene {
     aims: Vec<Aim>,
     controls: Vec<Control>,
     nerves: Vec<Nerve>,
+    hair_sizes: Vec<HairSize>,
     wind: Vec3,
     gusts: Option<GustSpec>,
     obstacle_motions: Vec<Motion>,
@@ -160,6 +161,9 @@ impl Scene {
         }
         for nerve in &self.nerves {
             nerve.apply(&mut self.engine, self.time);
+        }
+        for size in &self.hair_sizes {
+            size.apply(&mut self.engine, self.time);
         }
         for aim in &self.aims {
             let position = self.targets[aim.target].position(&self.engine, self.time);

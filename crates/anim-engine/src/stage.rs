@@ -146,7 +146,7 @@ pub(crate) fn recall(
 }
 
 /// Morph targets, then the skin and what muscles lift of it; simulated surfaces come from their cloth.
-pub(crate) fn skin(actor: &mut Actor) {
+pub(crate) fn skin(actor: &mut Actor, dt: f32) {
     let character = &*actor.character;
     for (index, surface) in character.surfaces.iter().enumerate() {
         let out = &mut actor.surfaces[index];
@@ -189,6 +189,6 @@ pub(crate) fn skin(actor: &mut Actor) {
         }
     }
     for (hair, state) in character.hairs.iter().zip(&mut actor.hairs) {
-        state.place(hair);
+        state.place(hair, dt);
     }
 }

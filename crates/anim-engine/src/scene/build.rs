@@ -55,6 +55,7 @@ impl Scene {
         let mut aims = Vec::new();
         let mut controls = Vec::new();
         let mut nerves = Vec::new();
+        let mut hair_sizes = Vec::new();
         for (index, part) in spec.characters.iter().enumerate() {
             let place = format!("/characters/{index}");
             let key = (part.file.clone(), serde_key(part));
@@ -72,6 +73,7 @@ impl Scene {
                 direct(actor, part, &place, id, &names, &mut aims)?;
                 controls.append(&mut play_graph(actor, part, &place, id)?);
                 nerves.append(&mut grown::nerves(actor, part, &place, id)?);
+                hair_sizes.extend(grown::hair_size(part, &place, id)?);
             }
         }
         for (index, part) in spec.characters.iter().enumerate() {
@@ -145,6 +147,7 @@ impl Scene {
             aims,
             controls,
             nerves,
+            hair_sizes,
             wind: spec.wind,
             gusts: spec.gusts,
             obstacle_motions,

@@ -190,6 +190,40 @@ pub(super) fn nerves(
     Ok(nerves)
 }
 
+/// How large the hair of an actor is on the screen.
+#[derive(Clone, Debug)]
+pub(super) struct HairSize {
+    actor: ActorId,
+    pixels: Track<f32>,
+}
+
+impl HairSize {
+    /// Chooses the level for `time`, s.
+    pub(super) fn apply(&self, engine: &mut Engine, time: f64) {
+        let Some(actor) = engine.actor_mut(self.actor) else {
+            return;
+        };
+        let pixels = self.pixels.sample(time as f32);
+        if let Some(hair) = actor.character().hairs().first() {
+            actor.detail.hair = hair.levels().choose(actor.detail.hair, pixels);
+        }
+    }
+}
+
+/// How large the hair of a character is, if its file tells.
+pub(super) fn hair_size(
+    part: &CharacterSpec,
+    place: &str,
+    id: ActorId,
+) -> Result<Option<HairSize>, EngineError> {
+    let Some(track) = &part.hair_pixels else {
+        return Ok(None);
+    };
+    let pixels = Track::try_from(track.clone())
+        .map_err(|error| refusal(&format!("{place}/hair_pixels"), error.to_string()))?;
+    Ok(Some(HairSize { actor: id, pixels }))
+}
+
 /// A character with one more head of hair.
 pub(super) fn with_hair(
     character: Character,
@@ -275,7 +309,7 @@ pub(super) fn check_hair(place: &str, part: &HairUse) -> Result<(), EngineError>
     in_range("radius", part.radius, 1e-6, 0.1)?;
     for (index, level) in part.levels.iter().enumerate() {
         let at = |field: &str| format!("levels/{index}/{field}");
-        in_range(&at("guides"), level.guides as f32, 1.0, 10_000.0)?;
+        in_range(&at("guides"), level.guides as f32, 0.0, 10_000.0)?;
         in_range(&at("segments"), level.segments as f32, 1.0, 1000.0)?;
     }
     if let Some(segments) = part.material.segments {

@@ -116,6 +116,10 @@ pub struct CharacterSpec {
     pub cloth: Vec<ClothUse>,
     /// Hair.
     pub hair: Vec<HairUse>,
+    /// How large it is on the screen over time, in the pixels of its levels: they are chosen by that; without, the finest.
+    ///
+    /// The levels of the first head count; other heads go to that of the same number.
+    pub hair_pixels: Option<TrackSpec<f32>>,
     /// Muscles.
     pub muscles: Vec<MuscleUse>,
     /// The body that cloth lies on and hair falls over.

@@ -8,11 +8,13 @@ use anim_geom::Collider;
 use anim_math::{Transform, Vec3};
 
 use super::binding::GuideTurns;
-use super::guide::{Fading, Lead};
+use super::guide::{Fading, Lead, Led};
 use super::lod::{HairLod, Level};
-use super::model::HairState;
+use super::model::{Hair, HairState, Strand};
 use super::outside::Bodies;
+use super::path;
 use super::solver::{HairDrive, HairSolver};
+use super::sway::HairSway;
 use crate::Outcome;
 
 /// Where one head of hair with levels of detail is.
@@ -26,16 +28,19 @@ pub struct HairLodState {
     pub fading: Option<(usize, f32)>,
     /// False until the first step, which chooses the level without fading.
     pub begun: bool,
+    /// How hair leans and sways on a level that is not simulated.
+    pub sway: HairSway,
 }
 
 impl HairLodState {
-    /// At rest in the groom; the first step chooses the level without fading.
+    /// At rest in the groom, levels that are not simulated as they hang; the first step chooses the level without fading.
     pub fn new(lod: &HairLod) -> Self {
         Self {
             level: 0,
-            states: lod.levels.iter().map(|l| HairState::new(&l.hair)).collect(),
+            states: lod.levels.iter().map(at_rest).collect(),
             fading: None,
             begun: false,
+            sway: HairSway::default(),
         }
     }
 
@@ -61,10 +66,22 @@ impl HairLodState {
     /// If the state was made for other hair.
     pub fn reset(&mut self, lod: &HairLod) {
         for (state, level) in self.states.iter_mut().zip(&lod.levels) {
-            state.reset(&level.hair);
+            match &level.hang {
+                Some(hang) => state.clone_from(&hang.state),
+                None => state.reset(&level.hair),
+            }
         }
         self.fading = None;
         self.begun = false;
+        self.sway = HairSway::default();
+    }
+}
+
+/// Where the hair of a level begins.
+fn at_rest(level: &Level) -> HairState {
+    match &level.hang {
+        Some(hang) => hang.state.clone(),
+        None => HairState::new(&level.hair),
     }
 }
 
@@ -143,10 +160,12 @@ impl HairLodSolver {
         if !(dt > 0.0 && dt.is_finite()) {
             return Outcome::default();
         }
+        let sway = state.sway;
+        state.sway.advance(&lod.levels[0].hair, drive, dt);
         if state.fading.is_none() {
             let next = level.min(count - 1);
             if next != state.level {
-                self.transfer(lod, state, next);
+                self.begin(lod, drive, sway, dt, state, next);
                 let fades = state.begun && lod.fade > 0.0;
                 state.fading = fades.then_some((state.level, 0.0));
                 state.level = next;
@@ -154,7 +173,12 @@ impl HairLodSolver {
         }
         state.begun = true;
         let mut step = |level: usize, states: &mut [HairState]| {
-            let Level { hair, guides, .. } = &lod.levels[level];
+            let Level {
+                hair, guides, hang, ..
+            } = &lod.levels[level];
+            if hang.is_some() {
+                return Outcome::default();
+            }
             let mut drive = *drive;
             if !drive.world_from_roots.is_empty() {
                 let [starts, ends] = &mut self.roots;
@@ -202,54 +226,110 @@ impl HairLodSolver {
     ) {
         let levels = [Some(state.level), state.fading()];
         for level in levels.into_iter().flatten() {
-            self.turns[level].update(&lod.levels[level].hair, &state.states[level]);
+            let Level { hair, hang, .. } = &lod.levels[level];
+            if hang.is_none() {
+                self.turns[level].update(hair, &state.states[level]);
+            }
         }
+        let waves = state.sway.waves();
+        let lead = |index: usize| {
+            let Level { hair, hang, .. } = &lod.levels[index];
+            let hang = hang.as_ref();
+            Lead {
+                hair,
+                turns: hang.map_or(&self.turns[index], |hang| &hang.turns),
+                sway: hang.map(|hang| (waves, &*hang.ways)),
+            }
+        };
         let fading = state.fading.map(|(old, progress)| Fading {
-            hair: &lod.levels[old].hair,
-            turns: &self.turns[old],
+            lead: lead(old),
             followers: &lod.levels[old].followers,
             // Without a jump of velocity at either end.
             left: 1.0 - progress * progress * (3.0 - 2.0 * progress),
         });
-        let Level {
-            hair, followers, ..
-        } = &lod.levels[state.level];
-        let lead = Lead {
-            hair,
-            turns: &self.turns[state.level],
-            fading,
-        };
-        followers.follow(&lead, &Bodies::new(colliders, clearance), positions);
+        let followers = &lod.levels[state.level].followers;
+        let bodies = Bodies::new(colliders, clearance);
+        followers.follow(&lead(state.level), fading.as_ref(), &bodies, positions);
     }
 
-    /// Begins a level in the pose and motion of the one that is simulated.
-    fn transfer(&mut self, lod: &HairLod, state: &mut HairLodState, to: usize) {
+    /// Begins a level in the pose and motion of the one that is shown.
+    ///
+    /// * `sway`: how that leans and sways at the beginning of the step; at its end as the state says.
+    fn begin(
+        &mut self,
+        lod: &HairLod,
+        drive: &HairDrive<'_>,
+        sway: HairSway,
+        dt: f32,
+        state: &mut HairLodState,
+        to: usize,
+    ) {
         let from = state.level;
-        let (source, target) = (&lod.levels[from].hair, &lod.levels[to].hair);
+        let (source, target) = (&lod.levels[from], &lod.levels[to]);
+        if target.hang.is_some() {
+            return;
+        }
+        let waves = [sway, state.sway].map(|sway| sway.waves());
         let Ok([old, begun]) = state.states.get_disjoint_mut([from, to]) else {
             return;
         };
         let old: &HairState = old;
         let turns = &mut self.turns[from];
-        turns.update(source, old);
-        for (strand, binding) in target.strands.iter().zip(&lod.levels[to].sources[from]) {
-            let leaders = binding.leaders(source, turns);
-            let mut position = target.points[strand.first_vertex];
-            begun.positions[strand.first_vertex] = position;
-            for index in 0..strand.segments {
-                let (segment, vertex) = (
-                    strand.first_segment + index,
-                    strand.first_vertex + index + 1,
-                );
-                let turned = leaders.turn(index, strand.segments);
-                let along = target.points[vertex] - target.points[vertex - 1];
-                position += turned * along;
-                let fraction = (index + 1) as f32 / strand.segments as f32;
-                begun.positions[vertex] = position;
-                begun.velocities[vertex] = binding.velocity(source, old, fraction);
-                begun.orientations[segment] = turned * target.frames[segment];
-                begun.tensions[segment] = 0.0;
+        turns.update(&source.hair, old);
+        let turns = source.hang.as_ref().map_or(&*turns, |hang| &hang.turns);
+        let guides = target.hair.strands.iter().zip(&target.guides);
+        for ((strand, guide), binding) in guides.zip(&target.sources[from]) {
+            let mut led = Led {
+                leaders: binding.leaders(&source.hair, turns),
+                bend: None,
+            };
+            if source.hang.is_none() {
+                led.lay(&target.hair, strand, begun);
+                for index in 1..=strand.segments {
+                    let fraction = index as f32 / strand.segments as f32;
+                    let velocity = binding.velocity(&source.hair, old, fraction);
+                    begun.velocities[strand.first_vertex + index] = velocity;
+                }
+                continue;
             }
+            led.lay(&target.hair, strand, begun);
+            let [root, end] =
+                [0, strand.segments].map(|k| begun.positions[strand.first_vertex + k]);
+            let bends = waves.map(|waves| waves.bend(*guide as u32, root, end - root));
+            let vertices = strand.first_vertex..strand.first_vertex + strand.segments + 1;
+            // Where it would be at the end of the step, then where it is now: the way between is its velocity.
+            let roots = path::usable(drive.root(*guide));
+            led.bend = Some(bends[1]);
+            led.lay(&target.hair, strand, begun);
+            for vertex in vertices.clone() {
+                begun.velocities[vertex] = roots[1].rotation * begun.positions[vertex];
+            }
+            led.bend = Some(bends[0]);
+            led.lay(&target.hair, strand, begun);
+            for vertex in vertices {
+                let turned = begun.velocities[vertex] - roots[0].rotation * begun.positions[vertex];
+                let way = roots[1].translation - roots[0].translation + turned;
+                begun.velocities[vertex] = roots[0].rotation.inverse() * way / dt;
+            }
+        }
+    }
+}
+
+impl Led<'_> {
+    /// Puts a guide where a drawn strand of its groom would be.
+    fn lay(&self, hair: &Hair, strand: &Strand, state: &mut HairState) {
+        let mut position = hair.points[strand.first_vertex];
+        state.positions[strand.first_vertex] = position;
+        for index in 0..strand.segments {
+            let (segment, vertex) = (
+                strand.first_segment + index,
+                strand.first_vertex + index + 1,
+            );
+            let turned = self.turn(index, strand.segments);
+            position += turned * (hair.points[vertex] - hair.points[vertex - 1]);
+            state.positions[vertex] = position;
+            state.orientations[segment] = turned * hair.frames[segment];
+            state.tensions[segment] = 0.0;
         }
     }
 }
@@ -315,7 +395,8 @@ mod tests {
         for _ in 0..6 {
             solver.step(&lod, &drive, 400.0, FRAME, &mut state);
         }
-        solver.transfer(&lod, &mut state, 1);
+        let sway = state.sway;
+        solver.begin(&lod, &drive, sway, FRAME, &mut state, 1);
         // The guides of the coarse level are guides of the fine one.
         let (fine, coarse) = (&lod.levels[0].hair, &lod.levels[1].hair);
         for guide in 0..coarse.guide_count() {

@@ -21,11 +21,12 @@
 //! ```
 
 use anim_geom::{Collider, chunks};
-use anim_math::{Vec3, quat};
+use anim_math::{Quat, Vec3, quat};
 
-use super::binding::{Binding, GuideTurns};
+use super::binding::{Binding, GuideTurns, Leaders};
 use super::model::Hair;
 use super::outside::{Bodies, Walk};
+use super::sway::{self, Waves};
 use crate::SimError;
 
 /// Strands bound to the guides of one [`Hair`].
@@ -110,6 +111,13 @@ impl Followers {
         self.starts[index] as usize..self.starts[index + 1] as usize
     }
 
+    /// The strand of a point.
+    pub(super) fn strand_of(&self, point: usize) -> usize {
+        self.starts
+            .partition_point(|start| *start as usize <= point)
+            - 1
+    }
+
     /// Writes where the strands are, V points, metres, in the space of the root. Allocates nothing; a few nanoseconds a point.
     ///
     /// Inside a rayon pool its threads share the work.
@@ -126,7 +134,7 @@ impl Followers {
     ///
     /// A root stays where it is, and a point farther along its strand is asked to be out by no more than the root is and half
     /// the way from there. A query of each collider for each point; the first 32 colliders cost least. What is more than 0.1 m
-    /// inside of a mesh stays there.
+    /// inside of a mesh stays there. It knows this moment alone: from frame to frame a strand may change sides; see [`Releases`](super::Releases).
     ///
     /// # Panics
     ///
@@ -142,13 +150,29 @@ impl Followers {
         let lead = Lead {
             hair,
             turns,
-            fading: None,
+            sway: None,
         };
-        self.follow(&lead, &Bodies::new(colliders, clearance), positions);
+        let bodies = Bodies::new(colliders, clearance);
+        self.follow(&lead, None, &bodies, positions);
+    }
+
+    /// The way of each strand from root to tip, F, while guides have turned so.
+    pub(super) fn ways(&self, hair: &Hair, turns: &GuideTurns) -> Vec<Vec3> {
+        let mut positions = self.points.clone();
+        self.place(hair, turns, &mut positions);
+        let ends = self.starts.windows(2);
+        ends.map(|ends| positions[ends[1] as usize - 1] - positions[ends[0] as usize])
+            .collect()
     }
 
     /// Writes where strands are that follow a lead and stay out of bodies.
-    pub(super) fn follow(&self, lead: &Lead<'_>, bodies: &Bodies<'_>, positions: &mut [Vec3]) {
+    pub(super) fn follow(
+        &self,
+        lead: &Lead<'_>,
+        fading: Option<&Fading<'_>>,
+        bodies: &Bodies<'_>,
+        positions: &mut [Vec3],
+    ) {
         lead.turns.check(lead.hair);
         assert_eq!(
             lead.hair.guide_count(),
@@ -157,13 +181,14 @@ impl Followers {
         );
         assert_eq!(positions.len(), self.points.len(), "one for each point");
         chunks::for_each_mut(positions, |first, chunk| {
-            let mut strand = self.starts.partition_point(|s| *s as usize <= first) - 1;
+            let mut strand = self.strand_of(first);
             let mut done = 0;
             while done < chunk.len() {
                 let range = self.strand(strand);
                 // A chunk may begin and end inside a strand: what lies before is walked but not written.
                 let end = range.end.min(first + chunk.len());
-                self.walk(lead, bodies, strand, |vertex, position| {
+                let way = (self.led(lead, strand), fading.map(|f| f.led(strand)));
+                self.walk(&way, bodies, strand, |vertex, position| {
                     if (first..end).contains(&vertex) {
                         chunk[vertex - first] = position;
                     }
@@ -178,7 +203,7 @@ impl Followers {
     /// Visits the points of a strand from the root on, as long as the visitor wants.
     fn walk(
         &self,
-        lead: &Lead<'_>,
+        (led, fading): &(Led<'_>, Option<(Led<'_>, f32)>),
         bodies: &Bodies<'_>,
         strand: usize,
         mut visit: impl FnMut(usize, Vec3) -> bool,
@@ -186,19 +211,14 @@ impl Followers {
         let range = self.strand(strand);
         let groom = &self.points[range.clone()];
         let segments = groom.len() - 1;
-        let leaders = self.bindings[strand].leaders(lead.hair, lead.turns);
-        let fading = lead.fading.map(|fading| {
-            let binding = &fading.followers.bindings[strand];
-            (binding.leaders(fading.hair, fading.turns), fading.left)
-        });
         let mut position = groom[0];
         if !visit(range.start, position) {
             return;
         }
         let mut outside = Walk::new(bodies, position, strand as u32);
         for (index, pair) in groom.windows(2).enumerate() {
-            let mut turned = leaders.turn(index, segments);
-            if let Some((old, left)) = &fading {
+            let mut turned = led.turn(index, segments);
+            if let Some((old, left)) = fading {
                 turned = quat::nlerp(turned, old.turn(index, segments), *left);
             }
             position = outside.step(position, turned * (pair[1] - pair[0]));
@@ -207,24 +227,59 @@ impl Followers {
             }
         }
     }
+
+    /// What one strand follows.
+    fn led<'a>(&self, lead: &Lead<'a>, strand: usize) -> Led<'a> {
+        let leaders = self.bindings[strand].leaders(lead.hair, lead.turns);
+        let bend = lead.sway.map(|(waves, ways)| {
+            let root = self.points[self.starts[strand] as usize];
+            waves.bend(strand as u32, root, ways[strand])
+        });
+        Led { leaders, bend }
+    }
 }
 
 /// What strands follow.
+#[derive(Clone, Copy)]
 pub(super) struct Lead<'a> {
     pub(super) hair: &'a Hair,
     pub(super) turns: &'a GuideTurns,
-    pub(super) fading: Option<Fading<'a>>,
+    /// How strands sway besides, and the way of each from root to tip as it hangs.
+    pub(super) sway: Option<(Waves, &'a [Vec3])>,
 }
 
 /// Other hair that the same strands have followed before.
-#[derive(Clone, Copy)]
 pub(super) struct Fading<'a> {
-    pub(super) hair: &'a Hair,
-    pub(super) turns: &'a GuideTurns,
+    pub(super) lead: Lead<'a>,
     /// The strands, bound to that.
     pub(super) followers: &'a Followers,
     /// How much of it is left, in [0, 1].
     pub(super) left: f32,
+}
+
+impl<'a> Fading<'a> {
+    fn led(&self, strand: usize) -> (Led<'a>, f32) {
+        (self.followers.led(&self.lead, strand), self.left)
+    }
+}
+
+/// What one strand follows.
+pub(super) struct Led<'a> {
+    pub(super) leaders: Leaders<'a>,
+    /// How it sways, if it does.
+    pub(super) bend: Option<Vec3>,
+}
+
+impl Led<'_> {
+    /// The rotation since the groom at the middle of segment `index` of `segments`.
+    #[inline]
+    pub(super) fn turn(&self, index: usize, segments: usize) -> Quat {
+        let turned = self.leaders.turn(index, segments);
+        match self.bend {
+            Some(bend) => sway::turn(bend, index, segments) * turned,
+            None => turned,
+        }
+    }
 }
 
 #[cfg(test)]

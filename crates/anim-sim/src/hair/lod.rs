@@ -1,10 +1,11 @@
 //! Levels of detail: fewer guides of fewer segments where hair is small on the screen, without a pop.
 //!
 //! Every level is hair of its own, of the same groom and material: its guides are those of the finest that lie farthest
-//! apart, cut into fewer segments. The last may be one guide of one segment, a damped spring that the whole head of hair
-//! lags by. The strands that are drawn are the same on every level. When the size on the screen leaves a level by more than
-//! a margin, the next begins in the pose and with the velocity of the one before, both are simulated while one fades into
-//! the other, and then the old one is dropped: so that what is drawn is continuous, and so is its velocity.
+//! apart, cut into fewer segments. One guide of one segment is a damped spring that the whole head of hair lags by, and
+//! without guides nothing is simulated: strands follow the root as they hang, and sway. The strands that are drawn are the
+//! same on every level. When the size on the screen leaves a level by more than a margin, the next begins in the pose and
+//! with the velocity of the one before, both are simulated while one fades into the other, and then the old one is dropped:
+//! so that what is drawn is continuous, and so is its velocity.
 //!
 //! ```
 //! use anim_math::Vec3;
@@ -17,7 +18,8 @@
 //!     levels: vec![
 //!         HairLevel { guides: 3, segments: 16, pixels: 300.0 },
 //!         HairLevel { guides: 2, segments: 6, pixels: 80.0 },
-//!         HairLevel { guides: 1, segments: 1, pixels: 0.0 },
+//!         HairLevel { guides: 1, segments: 1, pixels: 20.0 },
+//!         HairLevel { guides: 0, segments: 1, pixels: 0.0 },
 //!     ],
 //!     ..HairLodSpec::default()
 //! })?;
@@ -25,22 +27,25 @@
 //! let mut solver = HairLodSolver::new(&lod);
 //! solver.step(&lod, &HairDrive::default(), 50.0, 1.0 / 60.0, &mut state);
 //! assert_eq!(state.level(), 2);
+//! assert!(!lod.is_simulated(3));
 //! let mut positions = vec![Vec3::zeros(); lod.followers().vertex_count()];
 //! solver.place(&lod, &state, &mut positions);
 //! # Ok::<(), anim_sim::SimError>(())
 //! ```
 
+use anim_geom::Collider;
 use anim_math::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::binding::Binding;
+use super::binding::{Binding, GuideTurns};
 use super::guide::Followers;
-use super::model::Hair;
+use super::model::{Hair, HairState};
 use super::spec::HairSpec;
+use super::sway;
 use crate::SimError;
 
 /// Hair with levels of detail; edit it, then make it a [`HairLod`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct HairLodSpec {
     /// The finest hair; how its guides are cut is up to the levels.
     pub hair: HairSpec,
@@ -53,14 +58,25 @@ pub struct HairLodSpec {
     /// By what fraction of a level's size on the screen the size must be beyond it to switch, in [0, 1).
     pub margin: f32,
     /// How long one level fades into another, s, not negative.
+    ///
+    /// Meanwhile a drawn point moves in a step of `dt` no farther than the levels move it, and 2 `dt` / `fade` of how far
+    /// they disagree: the distances between the segments on its way from the root as the one and as the other has them,
+    /// summed up. That is twice the length of the strand at most, and nothing at the beginning and at the end.
     pub fade: f32,
+    /// Gravity under which hair hangs that is not simulated, m/s², in the space of the root.
+    pub gravity: Vec3,
+    /// What it lies on then, in the space of the root.
+    pub colliders: Vec<Collider>,
 }
 
 /// One level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HairLevel {
-    /// Guides of the finest hair that are simulated, at least 1; as many as there are if there are fewer.
+    /// Guides of the finest hair that are simulated; as many as there are if there are fewer.
+    ///
+    /// 0: none, at the cost of placing strands alone. They follow the root as the level before hangs when it has come to
+    /// rest, the finest hair if there is none, and lean and sway in the wind and as the root moves.
     pub guides: usize,
     /// Segments of each, at least 1.
     pub segments: u32,
@@ -78,6 +94,8 @@ impl Default for HairLodSpec {
             levels: Vec::new(),
             margin: 0.1,
             fade: 0.25,
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            colliders: Vec::new(),
         }
     }
 }
@@ -99,10 +117,22 @@ pub(super) struct Level {
     pub(super) followers: Followers,
     /// For each other level, the guides there of each guide here.
     pub(super) sources: Vec<Vec<Binding>>,
+    /// Of hair that is not simulated, how it hangs.
+    pub(super) hang: Option<Hang>,
+}
+
+/// How hair hangs that is not simulated.
+#[derive(Clone, Debug)]
+pub(super) struct Hang {
+    pub(super) state: HairState,
+    pub(super) turns: GuideTurns,
+    /// Of each strand that is drawn, from root to tip, m.
+    pub(super) ways: Vec<Vec3>,
 }
 
 impl HairLod {
-    /// Makes the levels. Costs what making their hair does.
+    /// Makes the levels. Costs what making their hair does; for one without guides, a second or two of simulating the one
+    /// before.
     ///
     /// # Errors
     ///
@@ -115,9 +145,20 @@ impl HairLod {
         let apart = apart(&finest);
         let mut chosen = Vec::new();
         let mut pixels = Vec::new();
+        let mut hangs: Vec<Option<HairState>> = Vec::new();
         for level in &spec.levels {
+            pixels.push(level.pixels);
+            if level.guides == 0 {
+                let hair: &Hair = hairs.last().unwrap_or(&finest);
+                hangs.push(Some(sway::hang(hair, spec.gravity, &spec.colliders)));
+                let all = || (0..finest.guide_count()).collect();
+                chosen.push(chosen.last().cloned().unwrap_or_else(all));
+                hairs.push(hair.clone());
+                continue;
+            }
+            hangs.push(None);
             let mut order = apart.clone();
-            order.truncate(level.guides.max(1));
+            order.truncate(level.guides);
             if order.len() == apart.len() {
                 // All of them, as they are.
                 order.sort_unstable();
@@ -130,11 +171,11 @@ impl HairLod {
                 ..spec.hair.clone()
             })?);
             chosen.push(order);
-            pixels.push(level.pixels);
         }
         if hairs.is_empty() {
             chosen.push((0..finest.guide_count()).collect());
             pixels.push(0.0);
+            hangs.push(None);
             hairs.push(finest);
         }
         let bind = |from: &Hair, to: &Hair| {
@@ -148,14 +189,22 @@ impl HairLod {
         let levels = pixels
             .into_iter()
             .zip(chosen)
-            .zip(hairs.into_iter().zip(sources));
-        let levels = levels.map(|((pixels, guides), (hair, sources))| {
+            .zip(hairs.into_iter().zip(sources).zip(hangs));
+        let levels = levels.map(|((pixels, guides), ((hair, sources), hang))| {
+            let followers = Followers::new(&hair, &spec.followers, spec.followed)?;
+            let hang = hang.map(|state| {
+                let mut turns = GuideTurns::new(&hair);
+                turns.update(&hair, &state);
+                let ways = followers.ways(&hair, &turns);
+                Hang { state, turns, ways }
+            });
             Ok(Level {
                 pixels,
                 guides,
-                followers: Followers::new(&hair, &spec.followers, spec.followed)?,
+                followers,
                 hair,
                 sources,
+                hang,
             })
         });
         Ok(Self {
@@ -177,6 +226,15 @@ impl HairLod {
     /// If there is no such level.
     pub fn hair(&self, level: usize) -> &Hair {
         &self.levels[level].hair
+    }
+
+    /// False for a level without guides: its hair is that of the level before, as it hangs.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such level.
+    pub fn is_simulated(&self, level: usize) -> bool {
+        self.levels[level].hang.is_none()
     }
 
     /// The strands that are drawn.

@@ -6,6 +6,7 @@
 )]
 
 mod contact;
+mod levels;
 mod roots;
 mod standing;
 
