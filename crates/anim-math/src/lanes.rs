@@ -22,7 +22,7 @@
 
 pub use fearless_simd::{
     Level, Select, Simd, SimdBase, SimdCombine, SimdFloat, SimdMask, SimdSplit, dispatch, f32x4,
-    f32x8, f32x16, mask32x16, u8x64,
+    f32x8, f32x16, f64x8, mask32x16, u8x64,
 };
 
 /// Lanes in a block: joints of a pose and vertices of a skin are stored in blocks of this many.

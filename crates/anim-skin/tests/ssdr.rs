@@ -114,14 +114,16 @@ fn a_gallop_is_reproduced_by_rigid_bones_and_few_weights() {
     let (mesh, _, frames) = gallop::gallop(2, 16);
     let options = SsdrOptions {
         bone_count: gallop::BONES,
-        iterations: 8,
-        reinsertions: 0,
+        iterations: 4,
+        reinsertions: 1,
         ..SsdrOptions::default()
     };
     let result = ssdr(&mesh, &frames, &options).unwrap();
-    // The benchmark's mesh at a quarter of its vertices and a third of its frames, stopped early; a round gains 2 % here.
+    // The benchmark's mesh at a quarter of its vertices and a third of its frames, stopped early: 0.023 by default. Rounds
+    // alone take 37 to get here, and twenty of them end at 0.060; what limits them is where bones started, so one that
+    // moves is worth more than all of them.
     assert!(
-        result.report.rmse_percent_of_diagonal <= 0.073,
+        result.report.rmse_percent_of_diagonal <= 0.05,
         "{:?} {:?}",
         result.report,
         result.history

@@ -25,15 +25,18 @@
 //! ```
 
 pub mod arkit;
+mod block_rows;
 pub mod compact;
 pub mod corrective;
 pub mod csv;
 pub mod face_mix;
 pub mod facs;
+mod free_weights;
 pub mod in_between;
 pub mod pca;
 pub mod rig;
 pub mod solve;
+mod solve_options;
 pub mod stand_ins;
 pub mod vrm;
 pub mod weight_curves;

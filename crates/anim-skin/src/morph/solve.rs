@@ -17,45 +17,13 @@
 //! ```
 
 use anim_math::Vec3;
-use anim_math::lanes::{Level, Simd, dispatch};
+use anim_math::lanes::{Level, Select, Simd, SimdBase, dispatch, f64x8};
 
+pub use super::solve_options::SolveOptions;
+
+use super::block_rows::{Block, LANES, add_row, add_rows, at, at_mut};
+use super::free_weights::FreeWeights;
 use crate::{MorphTarget, SkinError};
-
-/// What decides where markers leave weights open; strengths are relative to the mean diagonal of SᵀS, so units cancel.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SolveOptions {
-    /// Strength of |w|².
-    pub ridge: f64,
-    /// Strength of Σ|w|, which turns small weights off.
-    pub sparsity: f64,
-    /// Strength of |w − w of the frame before|².
-    pub temporal: f64,
-    /// Strength of (left − right)² for each of `pairs`.
-    pub symmetry: f64,
-    /// Shapes that mirror each other.
-    pub pairs: Vec<[usize; 2]>,
-    /// Smallest and largest weight of each shape; empty stands for 0 to 1.
-    pub limits: Vec<[f64; 2]>,
-    /// Trust in each marker, not negative; empty stands for 1.
-    pub marker_weights: Vec<f64>,
-    /// Sweeps over all weights before giving up.
-    pub max_sweeps: usize,
-}
-
-impl Default for SolveOptions {
-    fn default() -> Self {
-        Self {
-            ridge: 1e-4,
-            sparsity: 0.0,
-            temporal: 0.0,
-            symmetry: 0.0,
-            pairs: Vec::new(),
-            limits: Vec::new(),
-            marker_weights: Vec::new(),
-            max_sweeps: 1000,
-        }
-    }
-}
 
 /// How one frame's solve ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,32 +44,39 @@ pub struct ShapeSolver {
     options: SolveOptions,
     shape_count: usize,
     marker_count: usize,
-    /// n, rounded up to whole lanes; all rows are so long, with zeros at the end.
+    /// Blocks in a row of n numbers.
     stride: usize,
     /// 3m rows: what each shape does to x, y and z of each marker.
-    rows: Vec<f64>,
+    rows: Vec<Block>,
     /// n rows: Sᵀ·W·S of all markers.
-    gram: Vec<f64>,
+    gram: Vec<Block>,
     /// The mean of its diagonal, or 1.
     scale: f64,
+    /// 3m: this frame's displacements by their trust.
+    pulls: Vec<f64>,
     /// n rows: this frame's Gram and priors.
-    system: Vec<f64>,
+    system: Vec<Block>,
     /// A row: right-hand side minus system times weights, halved negative gradient.
-    descent: Vec<f64>,
-    /// n: one over the diagonal of `system`, 0 where neither markers nor priors say anything.
+    descent: Vec<Block>,
+    /// The descent before a step.
+    before: Vec<Block>,
+    /// One over the diagonal of `system`, 0 where neither markers nor priors say anything. As many as a row has, as are all
+    /// that follow.
     inverse: Vec<f64>,
+    low: Vec<f64>,
+    high: Vec<f64>,
     weights: Vec<f64>,
+    /// What the weights were before a step, less what they are.
+    moves: Vec<f64>,
+    free: FreeWeights,
     level: Level,
 }
 
-/// Violation of the optimality conditions at which sweeping stops.
+/// Violation of the optimality conditions at which the solve ends.
 const TOLERANCE: f64 = 1e-9;
 
 /// How far weights go towards their best value; 1 stops there, from 2 on nothing converges.
 const RELAXATION: f64 = 1.2;
-
-/// Rows are whole blocks of so many numbers.
-const ROW_LANES: usize = 8;
 
 impl ShapeSolver {
     /// Prepares for `markers`: the vertex, in source order, that each marker sits on.
@@ -122,44 +97,59 @@ impl ShapeSolver {
             target.check(index, usize::MAX)?;
         }
         let n = targets.len();
-        check(options, n, markers.len())?;
-        let stride = n.next_multiple_of(ROW_LANES).max(ROW_LANES);
-        let mut rows = vec![0.0; 3 * markers.len() * stride];
+        options.check(n, markers.len())?;
+        let stride = n.div_ceil(LANES).max(1);
+        let mut rows = vec![Block::ZERO; 3 * markers.len() * stride];
         for (shape, target) in targets.iter().enumerate() {
             let mut order: Vec<(u32, usize)> = target.vertices.iter().copied().zip(0..).collect();
             order.sort_unstable();
-            for (marker, vertex) in markers.iter().enumerate() {
+            for (rows, vertex) in rows.chunks_exact_mut(3 * stride).zip(markers) {
                 let first = order.partition_point(|(v, _)| v < vertex);
                 for (_, entry) in order[first..].iter().take_while(|(v, _)| v == vertex) {
-                    for (axis, value) in target.positions[*entry].iter().enumerate() {
-                        rows[(3 * marker + axis) * stride + shape] += f64::from(*value);
+                    let position = &target.positions[*entry];
+                    for (row, value) in rows.chunks_exact_mut(stride).zip(position.iter()) {
+                        *at_mut(row, shape) += f64::from(*value);
                     }
                 }
             }
         }
+        let (row, numbers) = (vec![Block::ZERO; stride], vec![0.0; stride * LANES]);
         let mut solver = Self {
             options: options.clone(),
             shape_count: n,
             marker_count: markers.len(),
             stride,
             rows,
-            gram: vec![0.0; n * stride],
+            gram: vec![Block::ZERO; n * stride],
             scale: 1.0,
-            system: vec![0.0; n * stride],
-            descent: vec![0.0; stride],
-            inverse: vec![0.0; n],
-            weights: vec![0.0; n],
+            pulls: vec![0.0; 3 * markers.len()],
+            system: vec![Block::ZERO; stride * LANES * stride],
+            descent: row.clone(),
+            before: row,
+            inverse: numbers.clone(),
+            low: numbers.clone(),
+            high: numbers.clone(),
+            weights: numbers.clone(),
+            moves: numbers,
+            free: FreeWeights::new(n),
             level: Level::new(),
         };
-        let mut gram = std::mem::take(&mut solver.gram);
-        for marker in 0..markers.len() {
-            solver.add_marker(&mut gram, marker, 1.0);
+        for shape in 0..n {
+            let limits = options.limits.get(shape).copied().unwrap_or([0.0, 1.0]);
+            [solver.low[shape], solver.high[shape]] = limits;
         }
-        let trace: f64 = (0..n).map(|shape| gram[shape * stride + shape]).sum();
+        let mut gram = std::mem::take(&mut solver.gram);
+        let level = solver.level;
+        dispatch!(level, simd => {
+            for marker in 0..markers.len() {
+                solver.add_marker(simd, &mut gram, marker, 1.0);
+            }
+        });
+        solver.gram = gram;
+        let trace: f64 = (0..n).map(|shape| solver.seen(shape)).sum();
         if trace > 0.0 {
             solver.scale = trace / n as f64;
         }
-        solver.gram = gram;
         solver.reset();
         Ok(solver)
     }
@@ -172,32 +162,30 @@ impl ShapeSolver {
 
     /// n: the weights of the last solve.
     pub fn weights(&self) -> &[f64] {
-        &self.weights
+        &self.weights[..self.shape_count]
     }
 
     /// Markers that no shape moves, ascending: a point of the skull, or a mistaken vertex. They have no say.
     pub fn idle_markers(&self) -> Vec<usize> {
-        let stride = self.stride;
         let is_still = |marker: &usize| {
-            let rows = &self.rows[3 * marker * stride..3 * (marker + 1) * stride];
-            rows.iter().all(|value| *value == 0.0)
+            let rows = &self.rows[3 * marker * self.stride..3 * (marker + 1) * self.stride];
+            rows.iter().all(|block| block.0 == [0.0; LANES])
         };
         (0..self.marker_count).filter(is_still).collect()
     }
 
     /// Shapes that move no marker with trust, ascending: only priors decide their weights.
     pub fn unseen_shapes(&self) -> Vec<usize> {
-        let stride = self.stride;
         (0..self.shape_count)
-            .filter(|shape| self.gram[shape * stride + shape] == 0.0)
+            .filter(|shape| self.seen(*shape) == 0.0)
             .collect()
     }
 
     /// Forgets the last frame: weights of 0, or the limit nearest to it.
     pub fn reset(&mut self) {
-        for shape in 0..self.shape_count {
-            let [low, high] = self.limits(shape);
-            self.weights[shape] = 0.0_f64.clamp(low, high);
+        let limits = self.low.iter().zip(&self.high);
+        for (weight, (low, high)) in self.weights.iter_mut().zip(limits) {
+            *weight = 0.0_f64.clamp(*low, *high);
         }
     }
 
@@ -207,12 +195,15 @@ impl ShapeSolver {
     ///   frame and has no say.
     ///
     /// Coordinate descent with over-relaxation: each weight in turn goes to its best value, and somewhat past it, within
-    /// its limits. The function is convex, so
-    /// the end is the optimum. Costs 3·m·n, and n² a sweep; 3·n² more for each missing marker, or for each present one
-    /// where these are fewer, and 3·m·n for each shape that the missing markers saw all but a thousandth of. Allocates
-    /// nothing.
+    /// its limits. Once a sweep leaves the same weights at their limits, the others are solved for together, by Cholesky's
+    /// factorisation, and that mostly is the end. The function is convex and every step lowers it, so the end is the
+    /// optimum, to rounding. Costs 3·m·n, n² a sweep and f³ / 6 each time that f free weights are solved for; 3·n² more for
+    /// each missing marker, or for each present one where these are fewer, and 3·m·n for each shape that the missing
+    /// markers saw all but a thousandth of. Allocates nothing.
     ///
-    /// Sources: Cryer, "The solution of a quadratic programming problem using systematic overrelaxation", 1971; Friedman, Hastie, Höfling, Tibshirani, "Pathwise coordinate optimization", 2007, section 2.
+    /// Sources: Cryer, "The solution of a quadratic programming problem using systematic overrelaxation", 1971; Friedman,
+    /// Hastie, Höfling, Tibshirani, "Pathwise coordinate optimization", 2007, section 2; Moré and Toraldo, "On the solution
+    /// of large quadratic programming problems with bound constraints", 1991 (projections find the face, a subspace step ends).
     ///
     /// # Panics
     ///
@@ -227,17 +218,25 @@ impl ShapeSolver {
         dispatch!(level, simd => self.descend(simd, displacements))
     }
 
-    /// The solve in loops that the compiler spreads over the lanes of `simd`; none of them sums across lanes.
     #[inline(always)]
-    fn descend<S: Simd>(&mut self, _simd: S, displacements: &[Vec3]) -> ShapeOutcome {
-        let missing = self.assemble(displacements);
-        let (mut sweeps, mut residual) = (0, self.violation());
+    fn descend<S: Simd>(&mut self, simd: S, displacements: &[Vec3]) -> ShapeOutcome {
+        let missing = self.assemble(simd, displacements);
+        let (mut sweeps, mut residual) = (0, self.violation(simd));
+        self.free.rows.clear();
         while residual > TOLERANCE && sweeps < self.options.max_sweeps {
-            for first in (0..self.stride).step_by(ROW_LANES) {
-                self.improve_block(first);
+            for block in 0..self.stride {
+                if self.options.sparsity > 0.0 {
+                    self.improve_block::<true, S>(simd, block);
+                } else {
+                    self.improve_block::<false, S>(simd, block);
+                }
             }
             sweeps += 1;
-            residual = self.violation();
+            // Which weights end at a limit is likely known once a sweep changes none of them.
+            if self.find_free() {
+                self.settle(simd);
+            }
+            residual = self.violation(simd);
         }
         ShapeOutcome {
             converged: residual <= TOLERANCE,
@@ -249,272 +248,263 @@ impl ShapeSolver {
 
     /// Sets up the system and the descent direction at the current weights; gives the number of missing markers.
     #[inline(always)]
-    fn assemble(&mut self, displacements: &[Vec3]) -> usize {
-        let (n, stride) = (self.shape_count, self.stride);
+    fn assemble<S: Simd>(&mut self, simd: S, displacements: &[Vec3]) -> usize {
         let missing = displacements.iter().filter(|d| !is_seen(d)).count();
-        let mut system = std::mem::take(&mut self.system);
+        let (n, stride) = (self.shape_count, self.stride);
         let few_missing = 2 * missing <= displacements.len();
+        let mut system = std::mem::take(&mut self.system);
+        // Rows of no shape stay empty.
+        let rows = &mut system[..n * stride];
         if few_missing {
-            system.copy_from_slice(&self.gram);
+            rows.copy_from_slice(&self.gram);
         } else {
-            system.fill(0.0);
+            rows.fill(Block::ZERO);
         }
-        self.descent.fill(0.0);
-        for (marker, displacement) in displacements.iter().enumerate() {
-            if is_seen(displacement) {
-                let trust = self.trust(marker);
-                let values = displacement.map(|value| trust * f64::from(value));
-                let rows = &self.rows[3 * marker * stride..3 * (marker + 1) * stride];
-                add_scaled_rows(&mut self.descent, values.into(), rows);
-                if !few_missing {
-                    self.add_marker(&mut system, marker, 1.0);
+        if missing > 0 {
+            let sign = if few_missing { -1.0 } else { 1.0 };
+            for (marker, displacement) in displacements.iter().enumerate() {
+                if is_seen(displacement) != few_missing {
+                    self.add_marker(simd, rows, marker, sign);
                 }
-            } else if few_missing {
-                self.add_marker(&mut system, marker, -1.0);
             }
         }
         if few_missing && missing > 0 {
             for shape in 0..n {
                 // Little is left of much: mostly rounding, where markers might see nothing at all.
-                if system[shape * stride + shape] < 1e-3 * self.gram[shape * stride + shape] {
-                    self.sum_again(&mut system, shape, displacements);
+                if at(&rows[shape * stride..], shape) < 1e-3 * self.seen(shape) {
+                    self.sum_again(simd, rows, shape, displacements);
                 }
             }
         }
-        let [ridge, temporal, symmetry] = [
-            self.options.ridge,
-            self.options.temporal,
-            self.options.symmetry,
-        ]
-        .map(|strength| strength * self.scale);
-        for shape in 0..n {
-            system[shape * stride + shape] += ridge + temporal;
-            self.descent[shape] += temporal * self.weights[shape];
+        let SolveOptions {
+            ridge,
+            temporal,
+            symmetry,
+            ..
+        } = self.options;
+        for (shape, row) in rows.chunks_exact_mut(stride).enumerate() {
+            *at_mut(row, shape) += (ridge + temporal) * self.scale;
         }
+        let symmetry = symmetry * self.scale;
         for [left, right] in &self.options.pairs {
-            system[left * stride + left] += symmetry;
-            system[right * stride + right] += symmetry;
-            system[left * stride + right] -= symmetry;
-            system[right * stride + left] -= symmetry;
+            *at_mut(&mut rows[left * stride..], *left) += symmetry;
+            *at_mut(&mut rows[right * stride..], *right) += symmetry;
+            *at_mut(&mut rows[left * stride..], *right) -= symmetry;
+            *at_mut(&mut rows[right * stride..], *left) -= symmetry;
         }
-        for (weight, row) in self.weights.iter().zip(system.chunks_exact(stride)) {
-            if *weight != 0.0 {
-                add_scaled(&mut self.descent, -weight, row);
-            }
-        }
-        for (shape, inverse) in self.inverse.iter_mut().enumerate() {
-            let diagonal = system[shape * stride + shape];
-            *inverse = if diagonal > f64::MIN_POSITIVE {
+        for (shape, row) in rows.chunks_exact(stride).enumerate() {
+            let diagonal = at(row, shape);
+            self.inverse[shape] = if diagonal > f64::MIN_POSITIVE {
                 1.0 / diagonal
             } else {
                 0.0
             };
         }
         self.system = system;
+        self.pull(simd, displacements, temporal * self.scale);
         missing
     }
 
+    /// Sets the descent at the current weights, to which `temporal` holds them.
     #[inline(always)]
-    fn add_marker(&self, gram: &mut [f64], marker: usize, sign: f64) {
-        let stride = self.stride;
-        let trust = sign * self.trust(marker);
-        for row in self.rows[3 * marker * stride..]
-            .chunks_exact(stride)
-            .take(3)
-        {
-            for (sums, value) in gram.chunks_exact_mut(stride).zip(row) {
-                if *value != 0.0 {
-                    add_scaled(sums, trust * value, row);
+    fn pull<S: Simd>(&mut self, simd: S, displacements: &[Vec3], temporal: f64) {
+        let (pulls, _) = self.pulls.as_chunks_mut::<3>();
+        for ((marker, displacement), pull) in displacements.iter().enumerate().zip(pulls) {
+            let trust = self.options.marker_weights.get(marker).unwrap_or(&1.0);
+            *pull = if is_seen(displacement) {
+                displacement.map(|value| trust * f64::from(value)).into()
+            } else {
+                [0.0; 3]
+            };
+        }
+        let (weights, _) = self.weights.as_chunks::<LANES>();
+        for (descent, weights) in self.descent.iter_mut().zip(weights) {
+            descent.store(f64x8::from_slice(simd, weights) * f64x8::splat(simd, temporal));
+        }
+        add_rows(simd, &mut self.descent, &self.pulls, &self.rows);
+        for (moved, weight) in self.moves.iter_mut().zip(&self.weights) {
+            *moved = -weight;
+        }
+        add_rows(simd, &mut self.descent, &self.moves, &self.system);
+    }
+
+    #[inline(always)]
+    fn add_marker<S: Simd>(&self, simd: S, gram: &mut [Block], marker: usize, sign: f64) {
+        let trust = sign * self.options.marker_weights.get(marker).unwrap_or(&1.0);
+        let rows = &self.rows[3 * marker * self.stride..3 * (marker + 1) * self.stride];
+        for (shape, sums) in gram.chunks_exact_mut(self.stride).enumerate() {
+            for row in rows.chunks_exact(self.stride) {
+                let value = at(row, shape);
+                if value != 0.0 {
+                    add_row(simd, sums, trust * value, row);
                 }
             }
         }
     }
 
     /// Computes a row and column of the Gram from the seen markers, without subtraction.
-    fn sum_again(&self, gram: &mut [f64], shape: usize, displacements: &[Vec3]) {
-        let (n, stride) = (self.shape_count, self.stride);
-        gram[shape * stride..(shape + 1) * stride].fill(0.0);
-        for (marker, _) in displacements.iter().enumerate().filter(|(_, d)| is_seen(d)) {
-            let trust = self.trust(marker);
-            for row in self.rows[3 * marker * stride..]
-                .chunks_exact(stride)
-                .take(3)
-            {
-                add_scaled(
-                    &mut gram[shape * stride..(shape + 1) * stride],
-                    trust * row[shape],
-                    row,
-                );
+    #[inline(always)]
+    fn sum_again<S: Simd>(
+        &self,
+        simd: S,
+        gram: &mut [Block],
+        shape: usize,
+        displacements: &[Vec3],
+    ) {
+        let stride = self.stride;
+        let row = shape * stride..(shape + 1) * stride;
+        gram[row.clone()].fill(Block::ZERO);
+        let markers = self.rows.chunks_exact(3 * stride).zip(displacements);
+        for (marker, (rows, _)) in markers.enumerate().filter(|(_, (_, d))| is_seen(d)) {
+            let trust = self.options.marker_weights.get(marker).unwrap_or(&1.0);
+            for seen in rows.chunks_exact(stride) {
+                let factor = trust * at(seen, shape);
+                add_row(simd, &mut gram[row.clone()], factor, seen);
             }
         }
-        for other in 0..n {
-            gram[other * stride + shape] = gram[shape * stride + other];
+        for other in 0..self.shape_count {
+            let value = at(&gram[row.clone()], other);
+            *at_mut(&mut gram[other * stride..], shape) = value;
         }
     }
 
     /// Moves the weights of one block of lanes, each in turn. What that does to the descent of the others waits until the
-    /// block is done, so that only eight numbers lie on the way from one weight to the next.
+    /// block is done, so that only two operations lie between one weight and the next.
     #[inline(always)]
-    fn improve_block(&mut self, first: usize) {
+    fn improve_block<const SPARSE: bool, S: Simd>(&mut self, simd: S, block: usize) {
         let stride = self.stride;
-        let (descents, _) = self.descent.as_chunks::<ROW_LANES>();
-        let mut descent = descents[first / ROW_LANES];
-        let mut moves = [0.0; ROW_LANES];
-        let count = self.shape_count.saturating_sub(first).min(ROW_LANES);
-        let rows = &self.system[first * stride..(first + count) * stride];
-        for (lane, row) in rows.chunks_exact(stride).enumerate() {
-            let shape = first + lane;
-            let (old, new) = (self.weights[shape], self.improved(shape, descent[lane]));
-            self.weights[shape] = new;
-            moves[lane] = old - new;
-            let (row, _) = row.as_chunks::<ROW_LANES>();
-            for (sum, entry) in descent.iter_mut().zip(&row[first / ROW_LANES]) {
-                *sum += moves[lane] * entry;
+        let rows = &self.system[block * LANES * stride..(block + 1) * LANES * stride];
+        let [inverse, low, high] =
+            [&self.inverse, &self.low, &self.high].map(|row| row.as_chunks::<LANES>().0[block]);
+        let weights = &mut self.weights.as_chunks_mut::<LANES>().0[block];
+        let mut slopes = self.descent[block].0;
+        let threshold = 0.5 * self.options.sparsity * self.scale;
+        let mut moves = [0.0; LANES];
+        for lane in 0..LANES {
+            let (old, slope) = (weights[lane], slopes[lane]);
+            let goal = if SPARSE {
+                sparse_goal(old, slope, inverse[lane], threshold)
+            } else {
+                old + slope * (RELAXATION * inverse[lane])
+            };
+            weights[lane] = clamped(goal, low[lane], high[lane]);
+            moves[lane] = old - weights[lane];
+            for (slope, entry) in slopes.iter_mut().zip(&rows[lane * stride + block].0) {
+                *slope += moves[lane] * entry;
             }
         }
-        let (descents, _) = self.descent.as_chunks_mut::<ROW_LANES>();
-        for (block, sums) in descents.iter_mut().enumerate() {
-            if block == first / ROW_LANES {
-                *sums = descent;
-                continue;
-            }
-            let mut total = *sums;
-            for (row, factor) in rows.chunks_exact(stride).zip(&moves) {
-                let (row, _) = row.as_chunks::<ROW_LANES>();
-                for (sum, entry) in total.iter_mut().zip(&row[block]) {
-                    *sum += factor * entry;
-                }
-            }
-            *sums = total;
-        }
+        add_rows(simd, &mut self.descent, &moves, rows);
     }
 
-    /// Where one weight goes: past the value that is best while all others stay, which converges sooner.
+    /// Lists the weights that no limit holds, nor the kink of |w| at 0; true if they are the same as in the last list.
     #[inline(always)]
-    fn improved(&self, shape: usize, descent: f64) -> f64 {
-        let (old, inverse) = (self.weights[shape], self.inverse[shape]);
-        let threshold = 0.5 * self.options.sparsity * self.scale * inverse;
-        let mut best = old + descent * inverse;
-        let mut past = old + RELAXATION * (best - old);
-        if threshold > 0.0 {
-            best = (best.abs() - threshold).max(0.0).copysign(best);
-            past = old + RELAXATION * (best - old);
-            // Beyond the kink of |w| at 0 the weight would no longer get better.
-            if past * best <= 0.0 {
-                past = best;
+    fn find_free(&mut self) -> bool {
+        let (mut count, mut is_same) = (0, true);
+        for shape in 0..self.shape_count {
+            let weight = self.weights[shape];
+            let is_within = self.low[shape] < weight && weight < self.high[shape];
+            if is_within
+                && self.inverse[shape] > 0.0
+                && (self.options.sparsity == 0.0 || weight != 0.0)
+            {
+                if self.free.rows.get(count) != Some(&shape) {
+                    is_same = false;
+                    self.free.rows.truncate(count);
+                    self.free.rows.push(shape);
+                }
+                count += 1;
             }
         }
-        let [low, high] = self.limits(shape);
-        past.clamp(low, high)
+        is_same &= self.free.rows.len() == count;
+        self.free.rows.truncate(count);
+        is_same
+    }
+
+    /// Moves the free weights to where they are best together; those that would pass a limit, or the kink of |w| at 0, stop
+    /// there. Undone if that is no gain, so that the sweeps still converge.
+    #[inline(always)]
+    fn settle<S: Simd>(&mut self, simd: S) {
+        let threshold = 0.5 * self.options.sparsity * self.scale;
+        self.before.copy_from_slice(&self.descent);
+        for shape in &self.free.rows {
+            *at_mut(&mut self.before, *shape) -= threshold.copysign(self.weights[*shape]);
+        }
+        if !self.free.solve(simd, &self.system, &self.before) {
+            return;
+        }
+        self.before.copy_from_slice(&self.descent);
+        self.moves.fill(0.0);
+        for (shape, step) in self.free.steps() {
+            let old = self.weights[shape];
+            let mut new = clamped(old + step, self.low[shape], self.high[shape]);
+            if threshold > 0.0 && new * old < 0.0 {
+                new = 0.0;
+            }
+            self.moves[shape] = old - new;
+            self.weights[shape] = new;
+        }
+        add_rows(simd, &mut self.descent, &self.moves, &self.system);
+        let mut gain = 0.0;
+        for shape in &self.free.rows {
+            let (weight, moved) = (self.weights[*shape], self.moves[*shape]);
+            let shrunk = (weight + moved).abs() - weight.abs();
+            let slopes = at(&self.before, *shape) + at(&self.descent, *shape);
+            gain += 2.0 * threshold * shrunk - moved * slopes;
+        }
+        if gain < 0.0 {
+            self.descent.copy_from_slice(&self.before);
+            for (weight, moved) in self.weights.iter_mut().zip(&self.moves) {
+                *weight += moved;
+            }
+        }
     }
 
     /// Largest violation of the Karush-Kuhn-Tucker conditions, relative to `scale`.
     #[inline(always)]
-    fn violation(&self) -> f64 {
-        let threshold = 0.5 * self.options.sparsity * self.scale;
-        let n = self.shape_count;
-        let mut worst = 0.0_f64;
-        for shape in 0..n {
-            if self.inverse[shape] == 0.0 {
-                continue;
-            }
-            let (weight, descent) = (self.weights[shape], self.descent[shape]);
-            let [low, high] = self.limits(shape);
+    fn violation<S: Simd>(&self, simd: S) -> f64 {
+        let zero = f64x8::splat(simd, 0.0);
+        let threshold = f64x8::splat(simd, 0.5 * self.options.sparsity * self.scale);
+        let mut worst = zero;
+        for (block, descent) in self.descent.iter().enumerate() {
+            let descent = descent.load(simd);
+            let [weight, inverse, low, high] =
+                [&self.weights, &self.inverse, &self.low, &self.high]
+                    .map(|row| f64x8::from_slice(simd, &row.as_chunks::<LANES>().0[block]));
             // Slopes of descent to the right and to the left of the weight.
-            let up = descent - if weight >= 0.0 { threshold } else { -threshold };
-            let down = -descent - if weight <= 0.0 { threshold } else { -threshold };
-            if weight < high {
-                worst = worst.max(up);
-            }
-            if weight > low {
-                worst = worst.max(down);
-            }
+            let up = descent - weight.simd_ge(zero).select(threshold, -threshold);
+            let down = -descent - weight.simd_le(zero).select(threshold, -threshold);
+            let up = weight.simd_lt(high).select(up, zero);
+            let down = weight.simd_gt(low).select(down, zero);
+            worst = worst.max(inverse.simd_gt(zero).select(up.max(down), zero));
         }
-        worst / self.scale
+        let worst: [f64; LANES] = worst.into();
+        worst.iter().fold(0.0_f64, |most, value| most.max(*value)) / self.scale
     }
 
-    #[inline(always)]
-    fn limits(&self, shape: usize) -> [f64; 2] {
-        self.options
-            .limits
-            .get(shape)
-            .copied()
-            .unwrap_or([0.0, 1.0])
-    }
-
-    #[inline(always)]
-    fn trust(&self, marker: usize) -> f64 {
-        self.options
-            .marker_weights
-            .get(marker)
-            .copied()
-            .unwrap_or(1.0)
+    /// What all markers see of a shape.
+    fn seen(&self, shape: usize) -> f64 {
+        at(&self.gram[shape * self.stride..], shape)
     }
 }
 
-/// Adds three rows, each times a factor, to another.
+/// Where a weight goes whose size has a price: to its best value and somewhat past it, but not past 0.
 #[inline(always)]
-fn add_scaled_rows(sums: &mut [f64], factors: [f64; 3], rows: &[f64]) {
-    let (sums, _) = sums.as_chunks_mut::<ROW_LANES>();
-    let (rows, _) = rows.as_chunks::<ROW_LANES>();
-    let (first, others) = rows.split_at(sums.len());
-    let (second, third) = others.split_at(sums.len());
-    for (((sums, x), y), z) in sums.iter_mut().zip(first).zip(second).zip(third) {
-        for (((sum, x), y), z) in sums.iter_mut().zip(x).zip(y).zip(z) {
-            *sum = *sum + factors[0] * x + factors[1] * y + factors[2] * z;
-        }
-    }
+fn sparse_goal(old: f64, descent: f64, inverse: f64, threshold: f64) -> f64 {
+    let best = old + descent * inverse;
+    let best = (best.abs() - threshold * inverse).max(0.0).copysign(best);
+    let past = old + RELAXATION * (best - old);
+    // Beyond the kink of |w| at 0 the weight would no longer get better.
+    if past * best <= 0.0 { best } else { past }
 }
 
-/// Adds `factor` times a row to another.
+/// As `f64::clamp`, which checks the limits and for NaN each time.
 #[inline(always)]
-fn add_scaled(sums: &mut [f64], factor: f64, row: &[f64]) {
-    let (sums, _) = sums.as_chunks_mut::<ROW_LANES>();
-    let (row, _) = row.as_chunks::<ROW_LANES>();
-    for (sums, row) in sums.iter_mut().zip(row) {
-        for (sum, entry) in sums.iter_mut().zip(row) {
-            *sum += factor * entry;
-        }
-    }
+fn clamped(value: f64, low: f64, high: f64) -> f64 {
+    let value = if value < high { value } else { high };
+    if value > low { value } else { low }
 }
 
 #[inline(always)]
 fn is_seen(displacement: &Vec3) -> bool {
     displacement.iter().all(|part| part.is_finite())
-}
-
-fn check(options: &SolveOptions, shape_count: usize, marker_count: usize) -> Result<(), SkinError> {
-    let is_strength = |value: &f64| value.is_finite() && *value >= 0.0;
-    let option = |what| Err(SkinError::WrongOption { what });
-    let strengths = [
-        options.ridge,
-        options.sparsity,
-        options.temporal,
-        options.symmetry,
-    ];
-    if !strengths.iter().all(is_strength) {
-        return option("a prior's strength is negative or not finite");
-    }
-    if ![0, shape_count].contains(&options.limits.len()) {
-        return option("as many limits as shapes, or none");
-    }
-    if ![0, marker_count].contains(&options.marker_weights.len()) {
-        return option("as many marker weights as markers, or none");
-    }
-    for pair in &options.pairs {
-        if pair[0] == pair[1] || pair.iter().any(|shape| *shape >= shape_count) {
-            let (shape, what) = (pair[0].max(pair[1]), "its pair does not exist");
-            return Err(SkinError::BadShape { shape, what });
-        }
-    }
-    let is_range = |[low, high]: &[f64; 2]| low.is_finite() && high.is_finite() && low <= high;
-    if let Some(shape) = options.limits.iter().position(|limits| !is_range(limits)) {
-        let what = "its limits are not finite and ascending";
-        return Err(SkinError::BadShape { shape, what });
-    }
-    if let Some(marker) = options.marker_weights.iter().position(|w| !is_strength(w)) {
-        let what = "its weight is negative or not finite";
-        return Err(SkinError::BadMarker { marker, what });
-    }
-    Ok(())
 }

@@ -48,7 +48,8 @@ pub struct SsdrOptions {
     /// What a difference of 1 from the mean of its neighbours' weights costs a vertex, in squared diagonals of the rest's
     /// box a frame; 0 for the closest fit, 10⁻⁶ for smoother weights at a loss of some hundredths of a percent.
     pub smoothing: f64,
-    /// How many times a bone that can be spared is tried where the fit is worst.
+    /// How many times a bone that can be spared is tried where the fit is worst. Rounds settle where bones start, so the first
+    /// one is worth more than many rounds: a gallop that twenty rounds leave at 0.060 % ends at 0.023 with two.
     pub reinsertions: usize,
 }
 
