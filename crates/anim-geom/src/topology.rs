@@ -68,9 +68,10 @@ pub fn half_edges(triangles: &[[u32; 3]]) -> Vec<HalfEdge> {
             }
         }
     }
-    edges.sort_unstable_by_key(|edge| {
+    // Stable: sides of one edge stay in the order of their triangles.
+    edges.sort_by_key(|edge| {
         let [low, high] = edge.ends.map(u64::from);
-        (low << 32 | high, edge.triangle, edge.side)
+        low << 32 | high
     });
     edges
 }

@@ -20,7 +20,7 @@
 //! ```
 
 use anim_geom::sparse::Cholesky;
-use anim_geom::{Laplacian, Mesh};
+use anim_geom::{Laplacian, Mesh, chunks};
 
 use super::surface::{Nearest, Surface, check_positive};
 use super::{BindReport, Bones, SkinWeights};
@@ -82,7 +82,6 @@ pub fn heat(
     let solved = equilibrium(&surface, &nearest, &anchors, options.stiffness)?;
     let row = |vertex: usize| {
         let weights = solved.joints.iter().copied().zip(solved.row(vertex));
-        let weights = weights.map(|(joint, weight)| (joint, *weight));
         weights.filter(|(_, weight)| *weight > SMALLEST).collect()
     };
     let row = |vertex| {
@@ -93,16 +92,18 @@ pub fn heat(
     surface.finish(row, islands, options.influences)
 }
 
-/// Weights as they are solved for: W rows of one value a joint that is some vertex's nearest.
+/// Weights as they are solved for: a column of W values for each joint that is some vertex's nearest.
 struct Solved {
     joints: Vec<u16>,
-    values: Vec<f64>,
+    columns: Vec<f64>,
+    vertex_count: usize,
 }
 
 impl Solved {
-    fn row(&self, vertex: usize) -> &[f64] {
-        let width = self.joints.len();
-        &self.values[vertex * width..(vertex + 1) * width]
+    /// The weights of a vertex, joint by joint.
+    fn row(&self, vertex: usize) -> impl Iterator<Item = f64> {
+        let columns = self.columns.chunks_exact(self.vertex_count);
+        columns.map(move |column| column[vertex])
     }
 }
 
@@ -142,32 +143,22 @@ fn equilibrium(
         .collect();
     joints.sort_unstable();
     joints.dedup();
-    let width = joints.len();
-    let mut values = vec![0.0; width * count];
-    let mut columns = vec![0.0; BLOCK.min(width) * count];
-    for first in (0..width).step_by(BLOCK) {
-        let block = first..width.min(first + BLOCK);
-        let columns = &mut columns[..block.len() * count];
-        columns.fill(0.0);
-        for (vertex, (near, held)) in nearest.iter().zip(&held).enumerate() {
-            if is_free(vertex) {
-                for (joint, share) in near.shares(*held) {
-                    let column = joints.partition_point(|other| *other < joint);
-                    if block.contains(&column) {
-                        columns[(column - first) * count + vertex] = share;
-                    }
-                }
-            }
-        }
-        system.solve_in_place(columns);
-        for (vertex, row) in values.chunks_exact_mut(width).enumerate() {
-            let column = columns.iter().skip(vertex).step_by(count);
-            for (value, solved) in row[block.clone()].iter_mut().zip(column) {
-                *value = *solved;
+    let mut columns = vec![0.0; joints.len() * count];
+    for (vertex, (near, held)) in nearest.iter().zip(&held).enumerate() {
+        if is_free(vertex) {
+            for (joint, share) in near.shares(*held) {
+                let column = joints.partition_point(|other| *other < joint);
+                columns[column * count + vertex] = share;
             }
         }
     }
-    Ok(Solved { joints, values })
+    let mut blocks: Vec<&mut [f64]> = columns.chunks_mut((BLOCK * count).max(1)).collect();
+    chunks::for_each_large_mut(&mut blocks, |_, block| system.solve_in_place(block));
+    Ok(Solved {
+        joints,
+        columns,
+        vertex_count: count,
+    })
 }
 
 #[cfg(test)]
@@ -200,9 +191,9 @@ mod tests {
         assert!(islands.is_empty());
         let solved = equilibrium(&surface, &nearest, &anchors, 1.0).unwrap();
         let bounds = -1e-12..=1.0 + 1e-12;
-        assert!(solved.values.iter().all(|w| bounds.contains(w)));
+        assert!(solved.columns.iter().all(|w| bounds.contains(w)));
         for vertex in 0..surface.positions.len() {
-            let sum: f64 = solved.row(vertex).iter().sum();
+            let sum: f64 = solved.row(vertex).sum();
             assert!((sum - 1.0).abs() < 1e-12, "{sum}");
         }
     }

@@ -106,12 +106,7 @@ impl SkinWeights {
     where
         R: IntoIterator<Item = (u16, f64)>,
     {
-        let mut out = Self {
-            joint_count,
-            ends: Vec::new(),
-            joints: Vec::new(),
-            weights: Vec::new(),
-        };
+        let mut out = Self::empty(joint_count);
         let mut entries = Vec::new();
         for (vertex, row) in rows.into_iter().enumerate() {
             entries.clear();
@@ -265,26 +260,13 @@ impl SkinWeights {
     ///
     /// Of equal weights the lower joint stays. O(V k).
     pub fn limited(&self, per_vertex: usize) -> (Self, f64) {
-        let keep = per_vertex.max(1);
-        let mut out = Self {
-            joint_count: self.joint_count,
-            ends: Vec::with_capacity(self.ends.len()),
-            joints: Vec::with_capacity(self.joints.len()),
-            weights: Vec::with_capacity(self.weights.len()),
-        };
+        let mut out = Self::empty(self.joint_count);
         let mut dropped_most = 0.0_f64;
-        let mut row: Vec<(u16, f64)> = Vec::new();
+        let mut row = Vec::new();
         for vertex in 0..self.vertex_count() {
             row.clear();
             row.extend(self.row(vertex));
-            if row.len() > keep {
-                row.select_nth_unstable_by(keep, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-                let dropped: f64 = row[keep..].iter().map(|(_, weight)| weight).sum();
-                dropped_most = dropped_most.max(dropped);
-                row.truncate(keep);
-                row.sort_by_key(|(joint, _)| *joint);
-            }
-            out.push_clean(&row);
+            dropped_most = dropped_most.max(out.push_limited(&mut row, per_vertex));
         }
         (out, dropped_most)
     }
@@ -323,6 +305,49 @@ impl SkinWeights {
     fn range(&self, vertex: usize) -> std::ops::Range<usize> {
         let start = vertex.checked_sub(1).map_or(0, |before| self.ends[before]);
         start..self.ends[vertex]
+    }
+
+    /// What [`from_rows`](Self::from_rows) and then [`limited`](Self::limited) give, without the whole rows in between.
+    pub(crate) fn from_rows_limited(
+        joint_count: usize,
+        rows: impl IntoIterator<Item = Vec<(u16, f64)>>,
+        per_vertex: usize,
+    ) -> Result<(Self, f64), SkinError> {
+        let (mut out, mut whole) = (Self::empty(joint_count), Self::empty(joint_count));
+        let mut dropped_most = 0.0_f64;
+        for (vertex, mut row) in rows.into_iter().enumerate() {
+            whole.ends.clear();
+            whole.joints.clear();
+            whole.weights.clear();
+            whole.push(vertex, &mut row)?;
+            row.clear();
+            row.extend(whole.row(0));
+            dropped_most = dropped_most.max(out.push_limited(&mut row, per_vertex));
+        }
+        Ok((out, dropped_most))
+    }
+
+    fn empty(joint_count: usize) -> Self {
+        Self {
+            joint_count,
+            ends: Vec::new(),
+            joints: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// Appends the `per_vertex` (at least 1) heaviest entries of a row that sums to 1; gives what the others weighed.
+    fn push_limited(&mut self, row: &mut Vec<(u16, f64)>, per_vertex: usize) -> f64 {
+        let keep = per_vertex.max(1);
+        let mut dropped = 0.0;
+        if row.len() > keep {
+            row.select_nth_unstable_by(keep, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            dropped = row[keep..].iter().map(|(_, weight)| weight).sum();
+            row.truncate(keep);
+            row.sort_by_key(|(joint, _)| *joint);
+        }
+        self.push_clean(row);
+        dropped
     }
 
     /// Checks, sorts and merges the entries of the next vertex, then appends them.

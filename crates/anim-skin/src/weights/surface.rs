@@ -331,15 +331,16 @@ impl Surface {
         influences: Option<usize>,
     ) -> Result<(SkinWeights, BindReport), SkinError> {
         let source_rows = self.welded_from_source.iter().map(|v| row(*v as usize));
-        let mut weights = SkinWeights::from_rows(self.joint_count, source_rows)?;
+        let (weights, dropped_mass_max) = match influences {
+            Some(most) => SkinWeights::from_rows_limited(self.joint_count, source_rows, most)?,
+            None => (SkinWeights::from_rows(self.joint_count, source_rows)?, 0.0),
+        };
         let mut report = BindReport {
             components: self.components.count(),
             islands,
+            dropped_mass_max,
             ..BindReport::default()
         };
-        if let Some(influences) = influences {
-            (weights, report.dropped_mass_max) = weights.limited(influences);
-        }
         let labels = self
             .welded_from_source
             .iter()
