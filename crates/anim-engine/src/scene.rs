@@ -28,6 +28,7 @@ mod ground;
 mod grown;
 mod gusts;
 mod motion;
+mod slack;
 mod spec;
 
 use anim_curves::Track;

@@ -133,3 +133,41 @@ fn a_body_that_is_not_finite_is_stopped() {
     // The solver starts what is not finite again from rest.
     assert!(scene.engine.body(id).unwrap().state().is_finite());
 }
+
+#[test]
+fn the_body_of_the_demo_holds_its_hands_whole() {
+    let text = include_str!("../../anim-cli/src/demo.scene.json");
+    let spec: SceneSpec = serde_json::from_str(text).unwrap();
+    let mut scene = scene(text, 1);
+    (0..10).for_each(|_| scene.step(1.0 / 30.0));
+    let part = &spec.characters[0];
+    let actor = scene.engine.actor(scene.actors[0]).unwrap();
+    let place = |joint: &str| actor.world_from_joint(actor.character().joint_named(joint).unwrap());
+    // How far a point is outside of the nearest capsule, m.
+    let outside = |point: Vec3| {
+        let distances = part.body.iter().map(|capsule| {
+            let world_from_joint = place(&capsule.joint);
+            let [from, to] =
+                [capsule.from, capsule.to].map(|p| world_from_joint.transform_point(p));
+            let along = (point - from).dot(&(to - from)) / (to - from).norm_squared();
+            (point - from - (to - from) * along.clamp(0.0, 1.0)).norm() - capsule.radius
+        });
+        distances.fold(f32::INFINITY, f32::min)
+    };
+    let mut seen = 0;
+    for hand in ["fingers_l", "fingers_r"] {
+        let knuckles = place(hand).translation;
+        for surface in actor.surfaces() {
+            let points = (0..surface.len()).map(|v| surface.position(v));
+            let points = points.map(|p| actor.world_from_model().transform_point(p));
+            for point in points.filter(|p| (p - knuckles).norm() < 0.13) {
+                seen += 1;
+                // The cape keeps this much off them.
+                let clear = part.cloth[0].material.thickness;
+                let distance = outside(point);
+                assert!(distance < clear, "{hand} shows by {} m", distance - clear);
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::check::{inside, placed, refusal};
 use super::fibers::{FiberUse, fibers_of, muscles_of};
 use super::motion::{Motion, MotionSpec};
+use super::slack::bowed;
 use crate::body::{BodyOptions, HeldBy, Holder};
 use crate::{ActorId, BodyId, Engine, EngineError};
 
@@ -511,7 +512,7 @@ fn solid_mesh(
 }
 
 fn rope_model(
-    [from, to]: [Vec3; 2],
+    ends: [Vec3; 2],
     segments: u32,
     material: &RopeSpec,
     place: &str,
@@ -520,9 +521,8 @@ fn rope_model(
         let message = format!("{segments} is not in 1 to {MOST_VERTICES}");
         return Err(refusal(&format!("{place}/segments"), message));
     }
-    let along = |i: u32| from + (to - from) * (i as f32 / segments as f32);
     let spec = RopeSpec {
-        points: (0..=segments).map(along).collect(),
+        points: bowed(ends, segments, material.length),
         pinned: Vec::new(),
         ..material.clone()
     };

@@ -384,6 +384,12 @@ fn a_run_with_hair_and_muscles_goes_on_from_kept_states_to_the_bit() {
         }
         (13..24).for_each(|_| resumed.step(1.0 / 48.0));
         assert_eq!(resumed.engine.hash(), whole.engine.hash());
+        let [resumed, whole] = [&resumed, &whole].map(|scene| {
+            let actor = scene.engine.actor(scene.actors[0]).unwrap();
+            let strands = actor.hairs().iter().map(|hair| hair.strands().to_vec());
+            strands.collect::<Vec<_>>()
+        });
+        assert_eq!(resumed, whole, "what is drawn as well");
     }
 }
 
