@@ -67,6 +67,13 @@ fn bind(criterion: &mut Criterion) {
         group.bench_function(format!("heat/{label}"), |b| {
             b.iter(|| weights::heat(black_box(&mesh), &bones, &HeatOptions::default()));
         });
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+        let pool = pool.unwrap();
+        group.bench_function(format!("heat_2_threads/{label}"), |b| {
+            b.iter(|| {
+                pool.install(|| weights::heat(black_box(&mesh), &bones, &HeatOptions::default()))
+            });
+        });
         group.bench_function(format!("nearest_visible/{label}"), |b| {
             let options = NearestOptions { visible_only: true };
             b.iter(|| weights::nearest(black_box(&mesh), &bones, &options));
