@@ -6,7 +6,7 @@ use anim_math::Vec3;
 use anim_math::lanes::{Lanes, Level, Simd, SimdBase, dispatch, f32x4};
 
 use super::batch::Pass;
-use super::blocks::{Block, Half, Slots};
+use super::blocks::{Block, Half};
 use super::sweep::Sweep;
 use crate::collide::MovingCollider;
 use crate::model::SlotTether;
@@ -70,18 +70,13 @@ impl Substep<'_> {
     }
 
     /// Ends the last substep and begins the next, all but the elements that only odd blocks hold.
-    pub(super) fn run(&self, block: Block<'_>) {
-        let Slots {
-            positions,
-            predicted,
-            velocities,
-            air,
-            loads,
-            tethers,
-        } = block.slots;
+    pub(super) fn run(&self, mut block: Block<'_>) {
+        let (sweep, slots) = (block.sweep, &mut block.slots);
+        let (positions, predicted) = (&mut *slots.positions, &mut *slots.predicted);
+        let velocities = &mut *slots.velocities;
         if self.ends {
             if self.part != Part::Advance {
-                self.pull_tethers(tethers, positions);
+                self.pull_tethers(slots.tethers, positions);
                 self.collide(positions, predicted, velocities);
             }
             if self.part == Part::Settle {
@@ -93,26 +88,17 @@ impl Substep<'_> {
                 self.slowed.fetch_add(slowed, Ordering::Relaxed);
             }
             if self.is_damped {
-                let sweep = block.sweep;
                 sweep.damp(self.level, &self.pass(), positions, velocities);
             }
         }
         if self.begins {
             if self.has_air {
-                self.blow(air, positions, velocities);
+                self.blow(slots.air, positions, velocities);
             }
-            let loads = if self.has_loads { loads } else { &[] };
+            let loads = if self.has_loads { slots.loads } else { &[] };
             dispatch!(self.level, simd =>
                 predict(simd, self, loads, positions, predicted, velocities));
-            let slots = Slots {
-                positions,
-                predicted,
-                velocities,
-                air,
-                loads,
-                tethers,
-            };
-            self.project(Block { slots, ..block }, true);
+            self.project(block, true);
         }
     }
 
