@@ -6,13 +6,14 @@ use anim_ik::foot::MAX_FEET;
 use anim_ik::{FootContact, FootPlant, Outcome};
 use anim_math::{Affine, Transform, Vec3};
 use anim_skeleton::{DriverState, Globals, JointId, Playback, Pose, RateReducer, Wrap};
-use anim_skin::{Palette, VertexBlocks};
+use anim_skin::{Palette, TangentBlocks, VertexBlocks};
 
 use crate::attach::Attachment;
 use crate::cloth::ClothState;
 use crate::event::{ActorEvent, MOST_EVENTS, Met};
 use crate::flesh::FleshScratch;
 use crate::layer::{ActorLayer, LayerMode, LayerState};
+use crate::surface_tangents::ActorTangents;
 use crate::{ActorHair, ActorMuscle, Character, DeformScratch, Detail, EngineError, Goal};
 
 /// Layers that one actor blends without allocating; more are blended all the same, but a frame then allocates.
@@ -64,6 +65,8 @@ pub struct Actor {
     pub(crate) palettes: Vec<Palette>,
     pub(crate) morphed: Vec<Option<VertexBlocks>>,
     pub(crate) surfaces: Vec<VertexBlocks>,
+    /// One a surface, if it has tangents.
+    pub(crate) tangents: Vec<Option<ActorTangents>>,
     pub(crate) deform_scratch: Vec<DeformScratch>,
     pub(crate) cloths: Vec<ClothState>,
     pub(crate) hairs: Vec<ActorHair>,
@@ -111,6 +114,9 @@ impl Actor {
                 .map(|mesh| (mesh.target_count() > 0).then(|| mesh.rest().clone()))
                 .collect(),
             surfaces: meshes().map(|mesh| mesh.rest().clone()).collect(),
+            tangents: (character.surfaces.iter())
+                .map(|surface| surface.tangents.as_ref().map(ActorTangents::new))
+                .collect(),
             deform_scratch: (character.surfaces.iter())
                 .map(|surface| surface.deformer.scratch(&surface.mesh))
                 .collect(),
@@ -203,6 +209,17 @@ impl Actor {
     /// One block list a surface, model space, skin-block order.
     pub fn surfaces(&self) -> &[VertexBlocks] {
         &self.surfaces
+    }
+
+    /// The tangents of one surface, model space, skin-block order, perpendicular to its normals; `None` if its file has none.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such surface.
+    pub fn tangents(&self, surface: usize) -> Option<&TangentBlocks> {
+        self.tangents[surface]
+            .as_ref()
+            .map(|tangents| &tangents.out)
     }
 
     /// What became of each goal, in order.

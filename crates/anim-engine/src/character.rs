@@ -11,7 +11,9 @@ use anim_skeleton::{
 use anim_skin::SkinnedMesh;
 
 use crate::flesh::Flesh;
-use crate::{CharacterHair, CharacterMuscle, Cloth, Deform, Deformer, EngineError, Socket};
+use crate::{
+    CharacterHair, CharacterMuscle, Cloth, Deform, Deformer, EngineError, Socket, SurfaceTangents,
+};
 
 /// What many actors share; immutable once built.
 #[derive(Debug)]
@@ -68,6 +70,8 @@ pub struct Surface {
     pub weights: Range<usize>,
     /// How the vertices follow the joints.
     pub deformer: Deformer,
+    /// For normal maps, if the file has them: then each actor has them a frame, too.
+    pub tangents: Option<SurfaceTangents>,
     /// Linear RGB.
     pub color: [f32; 3],
 }

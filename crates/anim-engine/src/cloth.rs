@@ -9,6 +9,7 @@ use anim_skin::{Palette, SkinnedMesh, VertexBlocks};
 
 use crate::body::copy;
 use crate::capsule::{MovingCapsules, Posed};
+use crate::surface_tangents::{ActorTangents, ClothTangents};
 use crate::world::Passing;
 use crate::{BodyCapsule, Character, EngineError};
 
@@ -50,6 +51,8 @@ pub struct Cloth {
     /// A vertex of each particle.
     vertex_from_particle: Vec<u32>,
     pinned: Vec<u32>,
+    /// If the surface has some.
+    tangents: Option<ClothTangents>,
 }
 
 impl Cloth {
@@ -86,6 +89,8 @@ impl Character {
         let mut globals = Globals::new(&self.skeleton);
         self.skeleton.globals(self.skeleton.rest(), &mut globals);
         let rest = posed(mesh, &globals);
+        let mut palette = mesh.palette_buffer();
+        mesh.palette(&globals, &mut palette);
         let (particle_from_vertex, vertex_from_particle) = particles(&rest);
         let pinned_vertices = options.pins.vertices(mesh, &rest)?;
         let mut pinned: Vec<u32> = pinned_vertices
@@ -100,11 +105,16 @@ impl Character {
             .map(|corners| corners.map(|vertex| particle_from_vertex[vertex as usize]))
             .filter(|[a, b, c]| a != b && b != c && a != c)
             .collect();
+        let positions: Vec<Vec3> = vertex_from_particle
+            .iter()
+            .map(|v| rest[*v as usize])
+            .collect();
+        let tangents = surface.tangents.as_ref().map(|tangents| {
+            let particles = (&positions[..], &triangles[..]);
+            ClothTangents::new(tangents, mesh, &palette, particles, &particle_from_vertex)
+        });
         let model = anim_sim::cloth::build(&ClothSpec {
-            positions: vertex_from_particle
-                .iter()
-                .map(|v| rest[*v as usize])
-                .collect(),
+            positions,
             triangles: triangles.clone(),
             pinned: pinned.clone(),
             ..options.material
@@ -118,6 +128,7 @@ impl Character {
             particle_from_vertex,
             vertex_from_particle,
             pinned,
+            tangents,
         });
         Ok(self)
     }
@@ -327,8 +338,14 @@ impl ClothState {
         self.phase = Phase::Moving;
     }
 
-    /// Writes the simulated surface into `out`, model space; pinned vertices sit exactly on the body.
-    pub(crate) fn write(&mut self, cloth: &Cloth, body: &Wearer<'_>, out: &mut VertexBlocks) {
+    /// Writes the simulated surface into `out` and its tangents, model space; pinned vertices sit exactly on the body.
+    pub(crate) fn write(
+        &mut self,
+        cloth: &Cloth,
+        body: &Wearer<'_>,
+        out: &mut VertexBlocks,
+        tangents: Option<&mut ActorTangents>,
+    ) {
         let Some(model_from_world) = body.posed.world_from_model.inverse() else {
             return;
         };
@@ -338,6 +355,10 @@ impl ClothState {
             out.set_position(vertex, model_from_world.transform_point(position));
             let normal = model_from_world.transform_vector(self.normals[*particle as usize]);
             out.set_normal(vertex, normal.try_normalize(0.0).unwrap_or_else(Vec3::y));
+        }
+        if let (Some(model), Some(tangents)) = (&cloth.tangents, tangents) {
+            let positions = &self.state.positions;
+            tangents.carry(model, positions, &self.normals, &model_from_world);
         }
     }
 }

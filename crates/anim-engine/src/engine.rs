@@ -342,7 +342,7 @@ impl Engine {
             .map(|(id, _)| id)
     }
 
-    /// FNV-1a 64 over the bits of all places, joints, surfaces, cloths, hair, muscles, bodies and particles: the same for any
+    /// FNV-1a 64 over the bits of all places, joints, surfaces, tangents, cloths, hair, muscles, bodies and particles: the same for any
     /// number of threads.
     pub fn hash(&self) -> u64 {
         let mut hash = Fnv::new();
@@ -359,6 +359,10 @@ impl Engine {
             for surface in &actor.surfaces {
                 let blocks = surface.blocks().iter();
                 hash.floats(blocks.flat_map(|b| b.position.iter().chain(&b.normal).flatten()));
+            }
+            for tangents in actor.tangents.iter().flatten() {
+                let vertices = 0..tangents.out.len();
+                vertices.for_each(|vertex| hash.floats(&tangents.out.tangent(vertex)));
             }
             for cloth in &actor.cloths {
                 hash.floats(cloth.state.positions.iter().flat_map(|p| p.iter()));

@@ -8,7 +8,7 @@ use anim_math::{Affine, Vec3};
 use anim_skeleton::{BakeOptions, Clip, Drivers, Events, Globals, JointId, Skeleton, SkeletonLod};
 use anim_skin::{Influences, SkinnedMesh};
 
-use crate::{Character, CharacterClip, Deformer, EngineError, Surface};
+use crate::{Character, CharacterClip, Deformer, EngineError, Surface, SurfaceTangents};
 
 /// Bytes that the clips of one character may take together beyond what their keys warrant.
 const SPARE_BYTES: usize = 64 << 20;
@@ -181,14 +181,20 @@ fn surfaces_of(
                 &primitive.targets,
             ),
         };
-        let mesh = built.map_err(|source| EngineError::Skin {
+        let unsound = |source| EngineError::Skin {
             node: spec.node,
             primitive: spec.primitive,
             source,
-        })?;
-        let mesh = mesh.with_skeleton(skeleton);
+        };
+        let mesh = built.map_err(unsound)?.with_skeleton(skeleton);
+        let tangents = document.tangents_of(spec.mesh, spec.primitive);
+        let tangents = tangents
+            .map(|tangents| SurfaceTangents::new(&mesh, &tangents.rest, &tangents.targets))
+            .transpose()
+            .map_err(unsound)?;
         surfaces.push(Surface {
             deformer: Deformer::default(),
+            tangents,
             joint,
             source: (spec.node, spec.primitive),
             name: document.nodes[spec.node].name.clone(),

@@ -51,6 +51,7 @@ pub mod scene;
 mod socket;
 mod stage;
 mod strands;
+mod surface_tangents;
 mod timing;
 mod world;
 
@@ -76,6 +77,7 @@ pub use player::GraphPlayer;
 pub use scene::{Scene, SceneSpec};
 pub use socket::Socket;
 pub use stage::Stage;
+pub use surface_tangents::SurfaceTangents;
 pub use timing::Timings;
 pub use world::World;
 

@@ -145,7 +145,7 @@ pub(crate) fn recall(
     }
 }
 
-/// Morph targets, then the skin and what muscles lift of it; simulated surfaces come from their cloth.
+/// Morph targets, then the skin and what muscles lift of it, then tangents; simulated surfaces come from their cloth.
 pub(crate) fn skin(actor: &mut Actor, dt: f32) {
     let character = &*actor.character;
     for (index, surface) in character.surfaces.iter().enumerate() {
@@ -173,7 +173,8 @@ pub(crate) fn skin(actor: &mut Actor, dt: f32) {
                         world_from_model: actor.world_from_model,
                     },
                 };
-                actor.cloths[cloth].write(&character.cloths[cloth], &body, out);
+                let tangents = actor.tangents[index].as_mut();
+                actor.cloths[cloth].write(&character.cloths[cloth], &body, out, tangents);
             }
             None => {
                 let (palette, scratch) = (&actor.palettes[index], &mut actor.deform_scratch[index]);
@@ -184,6 +185,12 @@ pub(crate) fn skin(actor: &mut Actor, dt: f32) {
                 if let Some(flesh) = fleshes.find(|flesh| flesh.surface == index) {
                     let (models, muscles) = (&character.muscles, &actor.muscles);
                     flesh.bulge(models, muscles, &mut actor.flesh_scratch, out);
+                }
+                if let (Some(model), Some(tangents)) =
+                    (&surface.tangents, &mut actor.tangents[index])
+                {
+                    let weights = &actor.current_weights[surface.weights.clone()];
+                    tangents.pose(model, &surface.mesh, weights, palette, out);
                 }
             }
         }

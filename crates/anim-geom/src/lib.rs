@@ -32,6 +32,7 @@ pub mod shape;
 pub mod simplify;
 #[cfg(feature = "solve")]
 pub mod sparse;
+pub mod tangents;
 pub mod tet;
 pub mod topology;
 pub mod voxel;

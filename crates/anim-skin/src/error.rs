@@ -49,6 +49,14 @@ pub enum SkinError {
         /// How many vertices the target lists.
         expected: usize,
     },
+    /// Displacements of tangents are not one list a morph target.
+    #[error("tangents: {found} targets, and the mesh has {expected}")]
+    TangentTargets {
+        /// Their number.
+        found: usize,
+        /// Number of morph targets.
+        expected: usize,
+    },
     /// A morph target moves a vertex that the mesh does not have.
     #[error("morph target {target}: vertex {vertex} of {vertex_count} does not exist")]
     NoVertex {

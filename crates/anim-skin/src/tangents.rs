@@ -86,6 +86,24 @@ impl TangentBlocks {
             .0
             .map(|part| part[vertex % LANES])
     }
+
+    /// Sets the tangent of `vertex`, block order.
+    pub fn set_tangent(&mut self, vertex: usize, tangent: [f32; 4]) {
+        let parts = &mut self.blocks[vertex / LANES].0;
+        for (part, value) in parts.iter_mut().zip(tangent) {
+            part[vertex % LANES] = value;
+        }
+    }
+
+    /// Number of tangents: the vertices of the mesh.
+    pub fn len(&self) -> usize {
+        self.vertex_count
+    }
+
+    /// True without vertices.
+    pub fn is_empty(&self) -> bool {
+        self.vertex_count == 0
+    }
 }
 
 /// What a morph target does to tangents: displacements of x, y and z of some vertices, source order. Handedness stays.
@@ -104,12 +122,12 @@ pub struct TangentTarget {
 /// # use anim_math::{Affine, Transform, Vec3};
 /// # use anim_skeleton::{JointSpec, Skeleton};
 /// use anim_skin::tangents::{TangentMorphs, TangentTarget};
-/// use anim_skin::{Influences, SkinnedMesh, TangentBlocks};
+/// use anim_skin::{Influences, MorphTarget, SkinnedMesh, TangentBlocks};
 /// # let skeleton = Skeleton::new(vec![JointSpec { name: None, parent: None, rest: Transform::IDENTITY }])?;
 /// # let mesh = Mesh {
 /// #     rest: Vertices { positions: vec![Vec3::zeros()], normals: vec![Vec3::z()] }, ..Mesh::default() };
 /// # let skin = SkinnedMesh::new(
-/// #     &mesh, &[skeleton.joint(0)], &[Affine::IDENTITY], &Influences::rigid(1), &[])?;
+/// #     &mesh, &[skeleton.joint(0)], &[Affine::IDENTITY], &Influences::rigid(1), &[MorphTarget::default()])?;
 /// let rest = TangentBlocks::new(&skin, &[[1.0, 0.0, 0.0, -1.0]])?;
 /// let turn = TangentTarget { vertices: vec![0], tangents: vec![Vec3::new(-1.0, 1.0, 0.0)] };
 /// let morphs = TangentMorphs::new(&skin, &[turn])?;
@@ -130,8 +148,15 @@ impl TangentMorphs {
     ///
     /// # Errors
     ///
-    /// [`SkinError::TargetCount`], [`SkinError::NoVertex`] and [`SkinError::NotFinite`] for a target.
+    /// [`SkinError::TangentTargets`] if they are not one a target, [`SkinError::TargetCount`], [`SkinError::NoVertex`] and
+    /// [`SkinError::NotFinite`] for one of them.
     pub fn new(skin: &SkinnedMesh, targets: &[TangentTarget]) -> Result<Self, SkinError> {
+        if targets.len() != skin.target_count() {
+            return Err(SkinError::TangentTargets {
+                found: targets.len(),
+                expected: skin.target_count(),
+            });
+        }
         let displacements = targets.iter().map(|target| MorphTarget {
             vertices: target.vertices.clone(),
             positions: target.tangents.clone(),
@@ -176,6 +201,23 @@ impl TangentMorphs {
 }
 
 impl SkinnedMesh {
+    /// Writes tangents in source order, as a file or a vertex buffer has them; allocates only when `out` grows.
+    ///
+    /// # Panics
+    ///
+    /// If `blocks` are of another mesh.
+    pub fn tangents_to_source_order(&self, blocks: &TangentBlocks, out: &mut Vec<[f32; 4]>) {
+        assert_eq!(
+            blocks.vertex_count,
+            self.vertex_count(),
+            "tangents of another mesh"
+        );
+        out.resize(self.vertex_count(), [0.0; 4]);
+        for (vertex, source) in self.source_from_vertex().iter().enumerate() {
+            out[*source as usize] = blocks.tangent(vertex);
+        }
+    }
+
     /// Moves the tangents `source`, at rest or morphed, to lie on `surface`, whose normals must be skinned already; O(V · joints a block).
     ///
     /// A tangent that collapses is that of `source`. The same bits for any number of threads; allocates nothing.
