@@ -155,7 +155,7 @@ impl Deformer {
     /// Buffers for `mesh`, the one that this was made for.
     pub fn scratch(&self, mesh: &SkinnedMesh) -> DeformScratch {
         let count = |needed: bool, count: usize| if needed { count } else { 0 };
-        let needs_motions = !matches!(self.deform, Deform::Linear | Deform::DeltaMush);
+        let needs_motions = self.deform != Deform::Linear;
         let (joint_count, vertex_count) = (mesh.joints().len(), mesh.vertex_count());
         DeformScratch {
             motions: DualPalette::new(count(needs_motions, joint_count)),
@@ -186,7 +186,7 @@ impl Deformer {
             (Prepared::Centers(centers), _) => centers.deform(mesh, source, palette, motions, out),
             (Prepared::Mush(mush), _) => {
                 mesh.linear(source, palette, &mut scratch.base);
-                mush.deform(&scratch.base, &mut scratch.mush, out);
+                mush.deform(mesh, &scratch.base, motions, &mut scratch.mush, out);
             }
             #[cfg(feature = "solve")]
             (Prepared::Direct(mush), _) => mush.deform(source, palette, motions, out),

@@ -244,7 +244,8 @@ fn skin(criterion: &mut Criterion) {
     let mush = DeltaMush::new(&tubes, &DeltaMushOptions::default());
     let mut scratch = DeltaMushScratch::default();
     group.bench_function("delta_mush/10k", |bencher| {
-        bencher.iter(|| mush.deform(black_box(tubes.rest()), &mut scratch, &mut out));
+        let base = tubes.rest();
+        bencher.iter(|| mush.deform(&tubes, black_box(base), &motions, &mut scratch, &mut out));
     });
     #[cfg(feature = "solve")]
     {

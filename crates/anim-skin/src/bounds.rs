@@ -136,11 +136,7 @@ impl JointBounds {
         Self {
             joint_count: skin.joints().len(),
             boxes: boxes
-                .map(|(place, aabb)| JointBox {
-                    place,
-                    center: aabb.center(),
-                    half: aabb.half_extents(),
-                })
+                .map(|(place, aabb)| JointBox::around(place, [*aabb].into_iter()))
                 .collect(),
         }
     }
@@ -170,6 +166,16 @@ impl JointBounds {
 }
 
 impl JointBox {
+    /// The box around boxes, as that of the joint at `place`.
+    pub(crate) fn around(place: usize, boxes: impl Iterator<Item = Aabb>) -> Self {
+        let aabb = boxes.fold(Aabb::EMPTY, |all, aabb| all.union(&aabb));
+        Self {
+            place,
+            center: aabb.center(),
+            half: aabb.half_extents(),
+        }
+    }
+
     /// The box around the moved box: its centre moves, its half extents are multiplied by the absolute matrix.
     ///
     /// Source: Arvo, "Transforming axis-aligned bounding boxes", Graphics Gems, 1990.

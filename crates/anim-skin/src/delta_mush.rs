@@ -4,11 +4,15 @@
 //! step, so it is for few characters; [`DirectDeltaMush`](crate::direct_delta_mush) needs no passes. Detail is kept in a
 //! frame a point, made of its normal and its first edge on the smoothed surface. Borders stay where the base has them.
 //!
+//! What joints stretch, or mirror, they do to the detail, too: by the weighted mean of their stretches, which does not
+//! shrink where joints twist, as the surface does. A frame of the stretched rest surface takes it to the posed one.
+//!
 //! ```
 //! # use anim_geom::primitives;
 //! # use anim_math::{Affine, Transform};
 //! # use anim_skeleton::{JointSpec, Skeleton};
-//! use anim_skin::{DeltaMush, DeltaMushOptions, DeltaMushScratch, Influences, SkinnedMesh, VertexBlocks};
+//! # use anim_skin::{Influences, SkinnedMesh, VertexBlocks};
+//! use anim_skin::{DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette};
 //! # let skeleton = Skeleton::new(vec![JointSpec { name: None, parent: None, rest: Transform::IDENTITY }])?;
 //! # let mesh = primitives::sphere(1.0, 12, 8);
 //! # let influences = Influences::rigid(mesh.vertex_count());
@@ -18,7 +22,9 @@
 //! let mut base = VertexBlocks::new(skin.vertex_count());
 //! let mut surface = base.clone();
 //! skin.linear(skin.rest(), &skin.palette_buffer(), &mut base);
-//! mush.deform(&base, &mut scratch, &mut surface);
+//! let mut motions = DualPalette::new(1);
+//! skin.dual_palette(&skin.palette_buffer(), &mut motions);
+//! mush.deform(&skin, &base, &motions, &mut scratch, &mut surface);
 //! assert!((surface.position(5) - skin.rest().position(5)).norm() < 1e-6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -27,8 +33,9 @@ use anim_geom::chunks;
 use anim_math::lanes::LANES;
 use anim_math::{Mat3, Vec3, quat};
 
+use crate::rigid_blend::{cofactors, mean_stretch, turned_normal};
 use crate::surface_graph::SurfaceGraph;
-use crate::{SkinnedMesh, VertexBlocks};
+use crate::{DualPalette, SkinnedMesh, VertexBlocks};
 
 /// How much is smoothed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,8 +63,17 @@ pub struct DeltaMush {
     fan_ends: Vec<usize>,
     /// The two other corners of the triangles at each point, in their order.
     fans: Vec<[u32; 2]>,
+    /// P: the normal and the first edge of each smoothed point at rest.
+    rest: Vec<Axes>,
     /// V: from the smoothed point to the vertex, and its normal, in the point's frame.
     details: Vec<Detail>,
+}
+
+/// What a frame of a point is made of, of any length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Axes {
+    normal: Vec3,
+    edge: Vec3,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,15 +112,19 @@ impl DeltaMush {
             },
             fan_ends: fan_ends.collect(),
             fans: fans.into_iter().map(|fan| fan.1).collect(),
+            rest: Vec::with_capacity(graph.len()),
             graph,
             details: Vec::new(),
         };
         let mut scratch = DeltaMushScratch::default();
         mush.smooth(skin.rest(), &mut scratch);
+        let points = 0..mush.graph.len();
+        let rest = points.map(|point| mush.axes(point, &scratch.points));
+        mush.rest = rest.collect();
         mush.details = (0..skin.vertex_count())
             .map(|vertex| {
                 let point = mush.graph.point_of_vertex[vertex] as usize;
-                let frame = mush.frame(point, &scratch.points);
+                let frame = mush.rest[point].frame();
                 Detail {
                     offset: frame.tr_mul(&(skin.rest().position(vertex) - scratch.points[point])),
                     normal: frame.tr_mul(&skin.rest().normal(vertex)),
@@ -116,34 +136,44 @@ impl DeltaMush {
 
     /// Smooths `base`, which any deformer of the same mesh made, and adds the detail: positions and normals.
     ///
+    /// * `motions`: of the palette that `base` was made with, for what it stretches or mirrors.
+    ///
     /// O(V · steps); the same bits for any number of threads. Allocates nothing once `scratch` has held as large a mesh.
     ///
     /// # Panics
     ///
-    /// If `base` or `out` is of another mesh.
+    /// If anything is of another mesh or skin.
     pub fn deform(
         &self,
+        skin: &SkinnedMesh,
         base: &VertexBlocks,
+        motions: &DualPalette,
         scratch: &mut DeltaMushScratch,
         out: &mut VertexBlocks,
     ) {
-        assert_eq!(base.len(), self.details.len(), "vertices of another mesh");
-        assert_eq!(out.len(), self.details.len(), "vertices of another mesh");
+        let vertex_count = self.details.len();
+        assert_eq!(skin.vertex_count(), vertex_count, "another mesh");
+        assert_eq!(base.len(), vertex_count, "vertices of another mesh");
         self.smooth(base, scratch);
         let points = &scratch.points;
-        chunks::for_each_mut(out.blocks_mut(), |first, out| {
-            for (block, out) in (first..).zip(out) {
-                for lane in 0..LANES {
-                    let vertex = (block * LANES + lane).min(self.details.len() - 1);
-                    let point = self.graph.point_of_vertex[vertex] as usize;
-                    let frame = self.frame(point, points);
-                    let detail = &self.details[vertex];
-                    let position = points[point] + frame * detail.offset;
-                    let normal = frame * detail.normal;
-                    for axis in 0..3 {
-                        out.position[axis][lane] = position[axis];
-                        out.normal[axis][lane] = normal[axis];
-                    }
+        skin.for_each_block(motions, out, |block, influences, out| {
+            for lane in 0..LANES {
+                let vertex = (block * LANES + lane).min(vertex_count - 1);
+                let point = self.graph.point_of_vertex[vertex] as usize;
+                let frame = self.axes(point, points).frame();
+                let Detail { offset, normal } = if motions.any_stretched() {
+                    let stretch = mean_stretch(influences.of(lane), motions).linear;
+                    self.details[vertex].stretched(&stretch, &self.rest[point])
+                } else {
+                    self.details[vertex]
+                };
+                // Seen in a mirror triangles face the other way, and so do the normals of frames.
+                let facing = if motions.is_mirrored() { -1.0 } else { 1.0 };
+                let seen = |local: Vec3| frame * Vec3::new(local.x, local.y, local.z * facing);
+                let (position, normal) = (points[point] + seen(offset), seen(normal));
+                for axis in 0..3 {
+                    out.position[axis][lane] = position[axis];
+                    out.normal[axis][lane] = normal[axis];
                 }
             }
         });
@@ -179,27 +209,51 @@ impl DeltaMush {
         here + (sum / neighbors.len() as f32 - here) * self.options.step
     }
 
-    /// Tangent, bitangent and normal of `point` as columns; any frame where the surface has collapsed.
-    fn frame(&self, point: usize, points: &[Vec3]) -> Mat3 {
+    /// The summed normals of the triangles at `point`, and its first edge.
+    fn axes(&self, point: usize, points: &[Vec3]) -> Axes {
         let here = points[point];
         let start = point
             .checked_sub(1)
             .map_or(0, |before| self.fan_ends[before]);
         let fans = self.fans[start..self.fan_ends[point]].iter();
-        let area = fans.fold(Vec3::zeros(), |sum, [a, b]| {
+        let normal = fans.fold(Vec3::zeros(), |sum, [a, b]| {
             sum + (points[*a as usize] - here).cross(&(points[*b as usize] - here))
         });
-        let normal = area
-            .try_normalize(f32::MIN_POSITIVE)
-            .unwrap_or_else(Vec3::z);
         let edge = match self.graph.neighbors(point).first() {
             Some(other) => points[*other as usize] - here,
             None => Vec3::zeros(),
         };
-        let along = edge - normal * normal.dot(&edge);
+        Axes { normal, edge }
+    }
+}
+
+impl Axes {
+    /// Tangent, bitangent and normal as columns; any frame where the surface has collapsed.
+    fn frame(&self) -> Mat3 {
+        let normal = self
+            .normal
+            .try_normalize(f32::MIN_POSITIVE)
+            .unwrap_or_else(Vec3::z);
+        let along = self.edge - normal * normal.dot(&self.edge);
         let tangent = along
             .try_normalize(f32::MIN_POSITIVE)
             .unwrap_or_else(|| quat::any_perpendicular(normal));
         Mat3::from_columns(&[tangent, normal.cross(&tangent), normal])
+    }
+}
+
+impl Detail {
+    /// The detail of a rest surface that `stretch` has changed, in the frame that the surface then has.
+    fn stretched(&self, stretch: &Mat3, rest: &Axes) -> Self {
+        let frame = rest.frame();
+        let changed = Axes {
+            normal: cofactors(stretch) * rest.normal,
+            edge: stretch * rest.edge,
+        };
+        let changed = changed.frame();
+        Self {
+            offset: changed.tr_mul(&(stretch * (frame * self.offset))),
+            normal: changed.tr_mul(&turned_normal(stretch, frame * self.normal)),
+        }
     }
 }

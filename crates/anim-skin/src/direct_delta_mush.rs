@@ -2,7 +2,8 @@
 //!
 //! For each vertex and joint a symmetric 4×4 matrix Ω holds how the smoothed surface around the vertex follows the joint:
 //! its weight, centroid and second moments. A frame sums the matrices moved by the joints and takes the nearest rotation.
-//! Rigid weights, one joint a vertex, are enough. Scale of joints is lost but for what it does to places.
+//! Rigid weights, one joint a vertex, are enough. What joints stretch or mirror goes before the rotation, by the weighted
+//! mean S of their stretches: R is then that of the matrices times S, which is a rotation times S (Σ Ω) S.
 //! Smoothing solves (D + λ L) x = D b, symmetric and positive definite on any mesh, so the weights sum to one: the
 //! factorisation is why this module needs the feature `solve`.
 //!
@@ -27,12 +28,13 @@
 
 use anim_geom::chunks;
 use anim_geom::sparse::Cholesky;
-use anim_math::lanes::{LANES, Lanes, Level, Simd, SimdBase, dispatch, f32x8};
+use anim_math::lanes::{LANES, Lanes, Level, Simd, SimdBase, SimdFloat, dispatch, f32x8};
 use anim_math::nalgebra::{Matrix3, Vector3};
 
+use crate::linear::{cofactors, product};
 use crate::nearest_rotation::nearest_rotation;
 use crate::surface_graph::SurfaceGraph;
-use crate::vectors::{self, difference, dot, turned};
+use crate::vectors::{self, difference, dot, resized_or, scale, turned};
 use crate::{DualPalette, Palette, SkinError, SkinnedMesh, VertexBlock, VertexBlocks};
 
 /// How much is smoothed.
@@ -232,7 +234,7 @@ impl DirectDeltaMush {
             + size_of_val(&self.centers[..])
     }
 
-    /// Moves `source` (the rest vertices, or morphed ones) into `out`, each by a rigid motion; normals too.
+    /// Moves `source` (the rest vertices, or morphed ones) into `out`, each by a rigid motion after a stretch; normals too.
     ///
     /// `motions` must come from `palette`. O(V · joints per block), and a 3×3 rotation a vertex; the same bits for any number of
     /// threads. Allocates nothing.
@@ -257,15 +259,19 @@ impl DirectDeltaMush {
         );
         chunks::for_each_mut(out.blocks_mut(), |first, out| {
             let source = &source.blocks()[first..];
-            dispatch!(self.level, simd => move_blocks(simd, self, first, source, palette, motions, out));
+            if motions.any_stretched() {
+                dispatch!(self.level, simd => move_blocks::<_, true>(simd, self, first, source, palette, motions, out));
+            } else {
+                dispatch!(self.level, simd => move_blocks::<_, false>(simd, self, first, source, palette, motions, out));
+            }
         });
     }
 }
 
 /// Moves the blocks from `first` on: x′ = R (x − c − o) + q with Σ Mⱼ Ωⱼ = [Q q; oᵀ 1] about the centre c, and R the rotation
-/// nearest to Q − q oᵀ.
+/// nearest to Q − q oᵀ. With `STRETCH` some joint stretches: x′ = R S (x − c − o) + q, and R is nearest to (Q − q oᵀ) Sᵀ.
 #[inline(always)]
-fn move_blocks<S: Simd>(
+fn move_blocks<S: Simd, const STRETCH: bool>(
     simd: S,
     mush: &DirectDeltaMush,
     first: usize,
@@ -276,6 +282,7 @@ fn move_blocks<S: Simd>(
 ) {
     let zero = f32x8::splat(simd, 0.0);
     let two = f32x8::splat(simd, 2.0);
+    let mirror = f32x8::splat(simd, if motions.is_mirrored() { -1.0 } else { 1.0 });
     let mut start = first.checked_sub(1).map_or(0, |before| mush.ends[before]);
     let blocks = source.iter().zip(out);
     let blocks = blocks.zip(&mush.centers[first..]).zip(&mush.ends[first..]);
@@ -286,6 +293,7 @@ fn move_blocks<S: Simd>(
         let mut place = [zero; 3];
         let mut guess = [zero; 4];
         let mut heaviest = zero;
+        let mut stretch = [[zero; 3]; 3];
         let entries = mush.joints[start..*end]
             .iter()
             .zip(&mush.omegas[start..*end]);
@@ -315,21 +323,45 @@ fn move_blocks<S: Simd>(
             for (part, value) in guess.iter_mut().zip(motion) {
                 *part = simd.select_f32x8(heavier, f32x8::splat(simd, *value), *part);
             }
+            if STRETCH {
+                let rows = motions.stretches()[usize::from(*joint)].0.iter();
+                for ([a, b, c, _], sums) in rows.zip(&mut stretch) {
+                    sums[0] += weight * *a;
+                    sums[1] += weight * *b;
+                    sums[2] += weight * *c;
+                }
+            }
         }
         for (row, place) in moments.iter_mut().zip(place) {
             for (moment, offset) in row.iter_mut().zip(offset) {
                 *moment -= place * offset;
             }
         }
+        let arm = difference(vectors::load(simd, &source.position), center);
+        let mut arm = difference(arm, offset);
+        let mut normal = vectors::load(simd, &source.normal);
+        if STRETCH {
+            for row in &mut moments {
+                *row = product(stretch, *row);
+            }
+            arm = product(stretch, arm);
+            let cofactors = cofactors(stretch);
+            let outward = f32x8::splat(simd, 1.0).copysign(dot(stretch[0], cofactors[0]));
+            normal = resized_or(simd, product(cofactors, normal), outward, normal);
+        }
+        moments[0] = scale(moments[0], mirror);
         let [x, y, z, w] = nearest_rotation(simd, moments, guess);
         let imag = [x, y, z];
         let twice = two / (dot(imag, imag) + w * w);
-        let arm = difference(vectors::load(simd, &source.position), center);
-        let arm = turned(difference(arm, offset), imag, w, twice);
-        let moved = [place[0] + arm[0], place[1] + arm[1], place[2] + arm[2]];
+        let arm = turned(arm, imag, w, twice);
+        let moved = [
+            place[0] + mirror * arm[0],
+            place[1] + arm[1],
+            place[2] + arm[2],
+        ];
         vectors::store(moved, &mut out.position);
-        let normal = vectors::load(simd, &source.normal);
-        vectors::store(turned(normal, imag, w, twice), &mut out.normal);
+        let [x, y, z] = turned(normal, imag, w, twice);
+        vectors::store([x * mirror, y, z], &mut out.normal);
     }
 }
 

@@ -4,7 +4,8 @@
 //! far: the blend M of motions takes a vertex no farther from where its heaviest joint h takes it than
 //! `(1 − w_h) / |r| · maxₖ |Mₖ v − M_h v|`, r the blended quaternion before it is made unit. For v moved to the origin by
 //! M_h, M v is the imaginary part of `2 Σ wₖ dₖ · r* / |r|²`, whose length is at most that of its factors, and `2 |dₖ|`
-//! that of the place to which joint k moves v.
+//! that of the place to which joint k moves v. Where joints stretch, v is the mean of the places to which they stretch the
+//! vertex, and in the box around those.
 //!
 //! ```
 //! # use anim_geom::{Mesh, Vertices};
@@ -20,7 +21,7 @@
 //! let skin = SkinnedMesh::new(&mesh, &joints, &[Affine::IDENTITY], &Influences::rigid(2), &[])?;
 //! let bounds = MotionBounds::new(&skin, 0.0..=1.0);
 //! let motions = DualPalette::new(1);
-//! assert!(bounds.bounds(&motions).is_some_and(|aabb| aabb.contains(Vec3::y())));
+//! assert!(bounds.bounds(&motions).contains(Vec3::y()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -71,11 +72,8 @@ impl MotionBounds {
                 }
             }
         }
-        let box_at = |place: u16, aabb: &Aabb| JointBox {
-            place: usize::from(place),
-            center: aabb.center(),
-            half: aabb.half_extents(),
-        };
+        let box_at =
+            |place: u16, aabb: &Aabb| JointBox::around(usize::from(place), [*aabb].into_iter());
         let own = boxes.iter().filter(|((a, b), _)| a == b);
         let joints = own.map(|((joint, _), all)| Joint {
             all: box_at(*joint, all),
@@ -92,27 +90,26 @@ impl MotionBounds {
         }
     }
 
-    /// A box that holds every vertex that [`SkinnedMesh::dual_quaternion`] makes with `motions`; `None` if a joint stretches.
+    /// A box that holds every vertex that [`SkinnedMesh::dual_quaternion`] makes with `motions`.
     ///
     /// Empty without vertices. O(joints · neighbours²); allocates nothing.
     ///
     /// # Panics
     ///
     /// If `motions` has another number of joints than the skin.
-    pub fn bounds(&self, motions: &DualPalette) -> Option<Aabb> {
+    pub fn bounds(&self, motions: &DualPalette) -> Aabb {
         assert_eq!(motions.len(), self.joint_count, "palette of another skin");
-        if motions.any_stretched() {
-            return None;
-        }
         let mut bounds = Aabb::EMPTY;
         for joint in &self.joints {
             let own = motions.motion(joint.all.place).to_affine();
             let apart = joint.shared.iter().map(|shared| {
                 let other = motions.motion(shared.place).to_affine();
-                distance(shared, &own, &other)
+                distance(&joint.stretched(shared, motions), &own, &other)
             });
-            let mut aabb = joint.all.moved(&own);
+            let all = joint.all_stretched(motions);
+            let mut aabb = all.moved(&own);
             let size = aabb.min.abs().sup(&aabb.max.abs()).max();
+            let size = size.max((all.center.abs() + all.half).max());
             // Blends as short as an eighth magnify roundings eightfold.
             let margin =
                 apart.fold(0.0, f32::max) * self.stray(joint, motions) + size * 8.0 * ROUNDING;
@@ -123,7 +120,7 @@ impl MotionBounds {
         if motions.is_mirrored() {
             (bounds.min.x, bounds.max.x) = (-bounds.max.x, -bounds.min.x);
         }
-        Some(bounds)
+        bounds
     }
 
     /// The largest (1 − w) / |r| of a vertex with the weight w for `joint`, its heaviest.
@@ -133,16 +130,11 @@ impl MotionBounds {
         if !motions.is_aligned() {
             return pivoted;
         }
-        let places = || {
-            joint
-                .shared
-                .iter()
-                .map(|shared| shared.place)
-                .chain([joint.all.place])
-        };
-        let acute = places().all(|a| {
+        let acute = joint.places().all(|a| {
             let real = motions.motion(a).real;
-            places().all(|b| real.dot(&motions.motion(b).real) >= 0.0)
+            joint
+                .places()
+                .all(|b| real.dot(&motions.motion(b).real) >= 0.0)
         });
         let light = 1.0 - 1.0 / self.most;
         if acute {
@@ -151,6 +143,35 @@ impl MotionBounds {
         } else {
             (8.0 * light).max(pivoted)
         }
+    }
+}
+
+impl Joint {
+    /// This joint's place, and those of all that share vertices with it.
+    fn places(&self) -> impl Iterator<Item = usize> {
+        let shared = self.shared.iter().map(|shared| shared.place);
+        shared.chain([self.all.place])
+    }
+
+    /// The vertices of this joint after what stretches them.
+    fn all_stretched(&self, motions: &DualPalette) -> JointBox {
+        if !motions.any_stretched() {
+            return self.all;
+        }
+        let boxes = self.shared.iter().chain([&self.all]);
+        let stretched = boxes.map(|part| part.moved(&motions.stretch(part.place)));
+        JointBox::around(self.all.place, stretched)
+    }
+
+    /// Vertices of this joint in one box, after what stretches them: any that shares vertices may.
+    fn stretched(&self, part: &JointBox, motions: &DualPalette) -> JointBox {
+        if !motions.any_stretched() {
+            return *part;
+        }
+        let stretched = self
+            .places()
+            .map(|place| part.moved(&motions.stretch(place)));
+        JointBox::around(part.place, stretched)
     }
 }
 

@@ -7,7 +7,7 @@ use anim_math::{Affine, Mat3, Quat, Vec3};
 
 use crate::dual_quaternion::SHORT;
 use crate::skin_blocks::WeightLanes;
-use crate::{DualPalette, SkinnedMesh, VertexBlocks};
+use crate::{DualPalette, SkinnedMesh, VertexBlock, VertexBlocks};
 
 /// The joints of one block and their weights.
 #[derive(Clone, Copy)]
@@ -42,6 +42,38 @@ impl SkinnedMesh {
         F: Fn(BlockInfluences<'_>, usize) -> Motion,
     {
         assert_eq!(source.len(), self.vertex_count(), "source of another mesh");
+        let mirror = if motions.is_mirrored() { -1.0 } else { 1.0 };
+        self.for_each_block(motions, out, |block, influences, out| {
+            let motion = prepare(block, influences);
+            let source = &source.blocks()[block];
+            for lane in 0..LANES {
+                let mut position = Vec3::from(source.position.map(|part| part[lane]));
+                let mut normal = Vec3::from(source.normal.map(|part| part[lane]));
+                if motions.any_stretched() {
+                    let stretch = mean_stretch(influences.of(lane), motions);
+                    position = stretch.transform_point(position);
+                    normal = turned_normal(&stretch.linear, normal);
+                }
+                let (turn, shift) = motion(influences, lane);
+                position = turn * position + shift;
+                normal = turn * normal;
+                position.x *= mirror;
+                normal.x *= mirror;
+                for axis in 0..3 {
+                    out.position[axis][lane] = position[axis];
+                    out.normal[axis][lane] = normal[axis];
+                }
+            }
+        });
+    }
+
+    /// Gives `work` each block, side by side inside a rayon pool: its number, what moves it, and where it goes.
+    pub(crate) fn for_each_block(
+        &self,
+        motions: &DualPalette,
+        out: &mut VertexBlocks,
+        work: impl Fn(usize, BlockInfluences<'_>, &mut VertexBlock) + Sync,
+    ) {
         assert_eq!(out.len(), self.vertex_count(), "vertices of another mesh");
         assert_eq!(
             motions.len(),
@@ -49,7 +81,6 @@ impl SkinnedMesh {
             "palette of another skin"
         );
         let blocks = self.skin_blocks();
-        let mirror = if motions.is_mirrored() { -1.0 } else { 1.0 };
         chunks::for_each_mut(out.blocks_mut(), |first, out| {
             let (mut start, ends) = blocks.ends_from(first);
             for ((block, out), end) in (first..).zip(out).zip(ends) {
@@ -58,26 +89,7 @@ impl SkinnedMesh {
                     weights: &blocks.weights()[start..*end],
                 };
                 start = *end;
-                let motion = prepare(block, influences);
-                let source = &source.blocks()[block];
-                for lane in 0..LANES {
-                    let mut position = Vec3::from(source.position.map(|part| part[lane]));
-                    let mut normal = Vec3::from(source.normal.map(|part| part[lane]));
-                    if motions.any_stretched() {
-                        let stretch = mean_stretch(influences.of(lane), motions);
-                        position = stretch.transform_point(position);
-                        normal = turned_normal(&stretch.linear, normal);
-                    }
-                    let (turn, shift) = motion(influences, lane);
-                    position = turn * position + shift;
-                    normal = turn * normal;
-                    position.x *= mirror;
-                    normal.x *= mirror;
-                    for axis in 0..3 {
-                        out.position[axis][lane] = position[axis];
-                        out.normal[axis][lane] = normal[axis];
-                    }
-                }
+                work(block, influences, out);
             }
         });
     }
@@ -143,17 +155,24 @@ pub(crate) fn mean_place(
     })
 }
 
-fn mean_stretch(influences: impl Iterator<Item = (usize, f32)>, motions: &DualPalette) -> Affine {
+pub(crate) fn mean_stretch(
+    influences: impl Iterator<Item = (usize, f32)>,
+    motions: &DualPalette,
+) -> Affine {
     mean_matrix(influences, |joint| motions.stretch(joint))
 }
 
-/// A normal of a surface that `linear` moves, unit; one that it collapses is kept.
-fn turned_normal(linear: &Mat3, normal: Vec3) -> Vec3 {
+/// The matrix that turns areas as `linear` turns points.
+pub(crate) fn cofactors(linear: &Mat3) -> Mat3 {
     let [x, y, z] = [0, 1, 2].map(|row| linear.row(row).transpose());
-    let cofactors = [y.cross(&z), z.cross(&x), x.cross(&y)];
-    let outward = 1_f32.copysign(x.dot(&cofactors[0]));
-    let turned = Vec3::from(cofactors.map(|row| row.dot(&normal)));
-    turned
+    Mat3::from_columns(&[y.cross(&z), z.cross(&x), x.cross(&y)]).transpose()
+}
+
+/// A normal of a surface that `linear` moves, unit; one that it collapses is kept.
+pub(crate) fn turned_normal(linear: &Mat3, normal: Vec3) -> Vec3 {
+    let cofactors = cofactors(linear);
+    let outward = 1_f32.copysign(linear.row(0).dot(&cofactors.row(0)));
+    (cofactors * normal)
         .try_normalize(f32::MIN_POSITIVE)
         .map_or(normal, |turned| turned * outward)
 }

@@ -22,7 +22,7 @@ use anim_math::Vec3;
 use anim_math::lanes::LANES;
 use anim_math::nalgebra::{Matrix3, Vector3};
 
-use crate::rigid_blend::{mean_place, mean_rotation};
+use crate::rigid_blend::{mean_place, mean_rotation, mean_stretch};
 use crate::{DualPalette, SkinnedMesh, VertexBlocks};
 
 /// Pulls centres to the vertices in directions that no joint cares about, such as along a hinge.
@@ -46,8 +46,16 @@ impl SkinnedMesh {
         out: &mut VertexBlocks,
     ) {
         self.move_each(source, motions, out, |block, influences| {
-            let middle = self.rest().blocks()[block].position;
-            let middle = Vec3::from(middle.map(|part| part.iter().sum::<f32>() / LANES as f32));
+            let rest = self.rest().blocks()[block].position;
+            let stretched = (0..LANES).map(|lane| {
+                let position = Vec3::from(rest.map(|part| part[lane]));
+                if motions.any_stretched() {
+                    mean_stretch(influences.of(lane), motions).transform_point(position)
+                } else {
+                    position
+                }
+            });
+            let middle = stretched.sum::<Vec3>() / LANES as f32;
             let center = center(influences.joints, motions, middle);
             move |influences, lane| {
                 let influences = influences.of(lane);

@@ -85,7 +85,7 @@ fn deformers_allocate_nothing() {
         centers.deform(&skin, &morphed, palette, &motions, &mut out);
         skin.linear(&morphed, palette, &mut out);
         skin.tangents(&tangents, palette, &out, &mut moved_tangents);
-        mush.deform(&out, &mut scratch, &mut smoothed);
+        mush.deform(&skin, &out, &motions, &mut scratch, &mut smoothed);
     }
     assert_eq!(COUNT.get() - before, 0);
 }

@@ -108,9 +108,7 @@ fn published_characters_keep_their_volume() {
             println!("{file}: {method}");
             let ratio = method["volume_ratio"].as_f64();
             assert_eq!(ratio.is_some(), encloses, "{file}: {method}");
-            // Smoothing shrinks what hangs together by nothing, such as a robot's plates; the others may not collapse.
-            let smooths = method["name"] == "delta-mush" || method["name"] == "ddm";
-            let is_sound = |ratio: f64| smooths || (0.8..1.2).contains(&ratio);
+            let is_sound = |ratio: f64| (0.8..1.2).contains(&ratio);
             assert!(ratio.is_none_or(is_sound), "{file}: {method}");
             assert!(method["max_offset_m"].as_f64().is_some_and(f64::is_finite));
         }

@@ -97,7 +97,8 @@ impl Limb {
                 let mut base = out.clone();
                 skin.linear(rest, palette, &mut base);
                 let mut scratch = DeltaMushScratch::default();
-                self.mush.deform(&base, &mut scratch, &mut out);
+                self.mush
+                    .deform(skin, &base, &motions, &mut scratch, &mut out);
             }
         }
         out
