@@ -22,6 +22,7 @@
 use anim_geom::Mesh;
 use anim_geom::geodesic::{FastMarching, Geodesics};
 
+use super::locks::rounding;
 use super::rows::RowMixer;
 use super::smooth::towards_mean;
 use super::{Locks, SkinWeights, SurfaceGraph};
@@ -81,9 +82,10 @@ pub struct Dab {
 pub struct DabOutcome {
     /// The weights after it; untouched rows are the same to the bit.
     pub weights: SkinWeights,
-    /// How many vertices have another row.
+    /// How many vertices have another row, by more than rounding.
     pub changed: usize,
-    /// Vertices in reach whose locks left nothing to change, ascending.
+    /// Vertices in reach whose row should have changed and could not, since locks or a lack of other joints left no room;
+    /// ascending.
     pub refused: Vec<u32>,
 }
 
@@ -161,7 +163,7 @@ impl Brush {
                 DabMode::Smooth { .. } | DabMode::Sharpen { .. } => None,
             };
             let is_changed = if let Some((joint, weight)) = set {
-                if weight.clamp(0.0, 1.0) == old(joint) {
+                if (weight.clamp(0.0, 1.0) - old(joint)).abs() <= rounding(row.len()) {
                     return false;
                 }
                 locks.set_weight(row, joint, weight)
@@ -178,13 +180,14 @@ impl Brush {
                     vertex,
                     strength,
                     &mut mixer,
+                    row,
                     &mut wanted,
                 ) {
                     return false;
                 }
-                let is_held = locks.hold(row, &mut wanted);
+                let is_changed = locks.hold(row, &mut wanted);
                 std::mem::swap(row, &mut wanted);
-                is_held
+                is_changed
             };
             if is_changed {
                 changed += 1;
@@ -339,6 +342,43 @@ mod tests {
     }
 
     #[test]
+    fn what_the_neighbors_want_and_a_lock_forbids_is_refused() {
+        let brush = Brush::new(&primitives::grid(2, 2, 0.1)).unwrap();
+        let mut rows = vec![[(1, 1.0)]; 9];
+        rows[4] = [(0, 1.0)];
+        let weights = SkinWeights::from_rows(2, rows).unwrap();
+        let mode = DabMode::Smooth { amount: 1.0 };
+        let out = brush
+            .dab(&weights, &dab(0, 9.0, mode), &Locks::of(&[0]))
+            .unwrap();
+        // All of the middle is locked; around it joint 1 has all, and locked joint 0 cannot take of it.
+        assert_eq!((out.changed, &out.weights), (0, &weights));
+        assert_eq!(out.refused, (0..9).collect::<Vec<u32>>());
+        let free = brush
+            .dab(&weights, &dab(0, 9.0, mode), &Locks::default())
+            .unwrap();
+        assert_eq!((free.changed, free.refused.len()), (9, 0));
+    }
+
+    #[test]
+    fn constant_weights_have_nothing_to_smooth_or_sharpen() {
+        let brush = Brush::new(&primitives::grid(4, 4, 0.1)).unwrap();
+        for row in [vec![(0, 1.0)], vec![(0, 0.1), (1, 0.3), (2, 0.6)]] {
+            let weights = SkinWeights::from_rows(3, vec![row; 25]).unwrap();
+            for locks in [Locks::default(), Locks::of(&[0])] {
+                for mode in [
+                    DabMode::Smooth { amount: 0.7 },
+                    DabMode::Sharpen { amount: 0.7 },
+                ] {
+                    let out = brush.dab(&weights, &dab(0, 9.0, mode), &locks).unwrap();
+                    assert_eq!((out.changed, out.refused.len()), (0, 0));
+                    assert_eq!(out.weights, weights);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_does_not_exist_is_named() {
         let brush = Brush::new(&primitives::grid(2, 2, 0.1)).unwrap();
         let weights = SkinWeights::from_rows(1, vec![[(0, 1.0)]; 9]).unwrap();
@@ -399,6 +439,9 @@ mod tests {
             };
             let out = brush.dab(&weights, &dab(triangle, 0.2, mode), &Locks::of(&locked)).unwrap();
             prop_assert!(out.weights.max_sum_error() < 1e-15);
+            let changed = (0..9).filter(|v| !out.weights.row(*v).eq(weights.row(*v))).count();
+            prop_assert_eq!(out.changed, changed);
+            prop_assert!(out.refused.iter().all(|v| out.weights.row(*v as usize).eq(weights.row(*v as usize))));
             for vertex in 0..9 {
                 for joint in &locked {
                     prop_assert!((out.weights.weight(vertex, *joint) - weights.weight(vertex, *joint)).abs() < 1e-14);
