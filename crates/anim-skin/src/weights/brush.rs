@@ -71,7 +71,7 @@ pub struct Dab {
     pub triangle: u32,
     /// Where in it: weights of its corners that sum to 1.
     pub barycentric: [f32; 3],
-    /// How far over the surface it reaches, metres. It fades out as 1 − 3t² + 2t³ with t = distance / radius.
+    /// How far over the surface it reaches, metres; nothing where it is not above 0. It fades out as 1 − 3t² + 2t³ with t = distance / radius.
     pub radius: f64,
     /// What it does.
     pub mode: DabMode,
@@ -118,8 +118,8 @@ impl Brush {
     /// # Errors
     ///
     /// [`SkinError::Count`] if weights and mesh differ in their number of vertices, [`SkinError::NoElement`] and
-    /// [`SkinError::NoSuchJoint`] for a triangle or joint that does not exist, [`SkinError::NotFinite`] for a radius or an
-    /// amount.
+    /// [`SkinError::NoSuchJoint`] for a triangle or joint that does not exist, [`SkinError::NotFinite`] for a radius, an
+    /// amount or a place in the triangle.
     pub fn dab(
         &self,
         weights: &SkinWeights,
@@ -135,7 +135,8 @@ impl Brush {
             }
             DabMode::Smooth { amount } | DabMode::Sharpen { amount } => amount,
         };
-        if !(amount.is_finite() && dab.radius.is_finite()) {
+        let is_place = dab.barycentric.iter().all(|share| share.is_finite());
+        if !(amount.is_finite() && dab.radius.is_finite() && is_place) {
             return Err(SkinError::NotFinite {
                 what: "brush",
                 index: 0,
@@ -146,10 +147,11 @@ impl Brush {
         let mut mixer = RowMixer::new(weights.joint_count());
         let (mut changed, mut refused, mut wanted) = (0, Vec::new(), Vec::new());
         let edited = weights.edit_rows(|vertex, row| {
-            let t = distances[self.graph.place(vertex)] / dab.radius;
-            if !(0.0..1.0).contains(&t) {
+            let distance = distances[self.graph.place(vertex)];
+            if distance >= dab.radius {
                 return false;
             }
+            let t = distance / dab.radius;
             let strength = 1.0 - t * t * (3.0 - 2.0 * t);
             let old = |joint| weights.weight(vertex, joint);
             let set = match dab.mode {
@@ -411,14 +413,43 @@ mod tests {
                 joint_count: 1
             })
         );
-        let found = brush.dab(&weights, &dab(0, f64::NAN, smooth), &Locks::default());
-        assert_eq!(
-            found,
-            Err(SkinError::NotFinite {
-                what: "brush",
-                index: 0
-            })
-        );
+        let no_radius = dab(0, f64::NAN, smooth);
+        let no_place = Dab {
+            barycentric: [0.5, f32::NAN, 0.5],
+            ..dab(0, 1.0, smooth)
+        };
+        for wrong in [no_radius, no_place] {
+            let found = brush.dab(&weights, &wrong, &Locks::default());
+            assert_eq!(
+                found,
+                Err(SkinError::NotFinite {
+                    what: "brush",
+                    index: 0
+                })
+            );
+        }
+    }
+
+    #[test]
+    fn a_brush_without_a_radius_paints_nothing() {
+        let brush = Brush::new(&primitives::grid(2, 2, 0.1)).unwrap();
+        let weights = SkinWeights::from_rows(2, vec![[(0, 1.0)]; 9]).unwrap();
+        let mode = DabMode::Replace {
+            joint: 1,
+            amount: 1.0,
+        };
+        for radius in [0.0, -1.0] {
+            // On a corner of the triangle, where the distance is 0.
+            let at_corner = Dab {
+                barycentric: [1.0, 0.0, 0.0],
+                ..dab(0, radius, mode)
+            };
+            let out = brush.dab(&weights, &at_corner, &Locks::default()).unwrap();
+            assert_eq!(
+                (out.changed, out.refused.len(), out.weights),
+                (0, 0, weights.clone())
+            );
+        }
     }
 
     proptest! {
