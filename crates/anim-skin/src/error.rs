@@ -9,6 +9,12 @@ pub enum SkinError {
     /// A skin without joints moves nothing.
     #[error("the skin has no joints")]
     NoJoints,
+    /// More joints than 16 bits can name.
+    #[error("{joint_count} joints, and at most 65536 can be named")]
+    TooManyJoints {
+        /// Length of the joint list.
+        joint_count: usize,
+    },
     /// Bind matrices and joints differ in number.
     #[error("{found} bind matrices for {joint_count} joints")]
     BindCount {

@@ -17,6 +17,7 @@ use anim_math::Vec3;
 use anim_skeleton::{Globals, Skeleton};
 use serde::{Deserialize, Serialize};
 
+use super::rows::check_joint_count;
 use crate::SkinError;
 
 /// A segment that moves with a joint; head and tail may coincide.
@@ -42,11 +43,13 @@ impl Bones {
     ///
     /// # Errors
     ///
-    /// [`SkinError::NoJoints`] without a segment, [`SkinError::NotFinite`] and [`SkinError::NoBoneJoint`] for one of them.
+    /// [`SkinError::NoJoints`] without a segment, [`SkinError::TooManyJoints`] above 65,536, so that every binding method can
+    /// name its joints, [`SkinError::NotFinite`] and [`SkinError::NoBoneJoint`] for a segment.
     pub fn new(segments: Vec<Bone>, joint_count: usize) -> Result<Self, SkinError> {
         if segments.is_empty() {
             return Err(SkinError::NoJoints);
         }
+        check_joint_count(joint_count)?;
         for (index, bone) in segments.iter().enumerate() {
             if !bone
                 .head

@@ -22,6 +22,7 @@
 use anim_geom::Mesh;
 use anim_geom::geodesic::{FastMarching, Geodesics};
 
+use super::locks::rounding;
 use super::rows::RowMixer;
 use super::smooth::towards_mean;
 use super::{Locks, SkinWeights, SurfaceGraph};
@@ -70,7 +71,7 @@ pub struct Dab {
     pub triangle: u32,
     /// Where in it: weights of its corners that sum to 1.
     pub barycentric: [f32; 3],
-    /// How far over the surface it reaches, metres. It fades out as 1 − 3t² + 2t³ with t = distance / radius.
+    /// How far over the surface it reaches, metres; nothing where it is not above 0. It fades out as 1 − 3t² + 2t³ with t = distance / radius.
     pub radius: f64,
     /// What it does.
     pub mode: DabMode,
@@ -81,9 +82,10 @@ pub struct Dab {
 pub struct DabOutcome {
     /// The weights after it; untouched rows are the same to the bit.
     pub weights: SkinWeights,
-    /// How many vertices have another row.
+    /// How many vertices have another row, by more than rounding.
     pub changed: usize,
-    /// Vertices in reach whose locks left nothing to change, ascending.
+    /// Vertices in reach whose row should have changed and could not, since locks or a lack of other joints left no room;
+    /// ascending.
     pub refused: Vec<u32>,
 }
 
@@ -116,8 +118,8 @@ impl Brush {
     /// # Errors
     ///
     /// [`SkinError::Count`] if weights and mesh differ in their number of vertices, [`SkinError::NoElement`] and
-    /// [`SkinError::NoSuchJoint`] for a triangle or joint that does not exist, [`SkinError::NotFinite`] for a radius or an
-    /// amount.
+    /// [`SkinError::NoSuchJoint`] for a triangle or joint that does not exist, [`SkinError::NotFinite`] for a radius, an
+    /// amount or a place in the triangle.
     pub fn dab(
         &self,
         weights: &SkinWeights,
@@ -133,7 +135,8 @@ impl Brush {
             }
             DabMode::Smooth { amount } | DabMode::Sharpen { amount } => amount,
         };
-        if !(amount.is_finite() && dab.radius.is_finite()) {
+        let is_place = dab.barycentric.iter().all(|share| share.is_finite());
+        if !(amount.is_finite() && dab.radius.is_finite() && is_place) {
             return Err(SkinError::NotFinite {
                 what: "brush",
                 index: 0,
@@ -144,10 +147,11 @@ impl Brush {
         let mut mixer = RowMixer::new(weights.joint_count());
         let (mut changed, mut refused, mut wanted) = (0, Vec::new(), Vec::new());
         let edited = weights.edit_rows(|vertex, row| {
-            let t = distances[self.graph.place(vertex)] / dab.radius;
-            if !(0.0..1.0).contains(&t) {
+            let distance = distances[self.graph.place(vertex)];
+            if distance >= dab.radius {
                 return false;
             }
+            let t = distance / dab.radius;
             let strength = 1.0 - t * t * (3.0 - 2.0 * t);
             let old = |joint| weights.weight(vertex, joint);
             let set = match dab.mode {
@@ -161,7 +165,7 @@ impl Brush {
                 DabMode::Smooth { .. } | DabMode::Sharpen { .. } => None,
             };
             let is_changed = if let Some((joint, weight)) = set {
-                if weight.clamp(0.0, 1.0) == old(joint) {
+                if (weight.clamp(0.0, 1.0) - old(joint)).abs() <= rounding(row.len()) {
                     return false;
                 }
                 locks.set_weight(row, joint, weight)
@@ -178,13 +182,14 @@ impl Brush {
                     vertex,
                     strength,
                     &mut mixer,
+                    row,
                     &mut wanted,
                 ) {
                     return false;
                 }
-                let is_held = locks.hold(row, &mut wanted);
+                let is_changed = locks.hold(row, &mut wanted);
                 std::mem::swap(row, &mut wanted);
-                is_held
+                is_changed
             };
             if is_changed {
                 changed += 1;
@@ -339,6 +344,43 @@ mod tests {
     }
 
     #[test]
+    fn what_the_neighbors_want_and_a_lock_forbids_is_refused() {
+        let brush = Brush::new(&primitives::grid(2, 2, 0.1)).unwrap();
+        let mut rows = vec![[(1, 1.0)]; 9];
+        rows[4] = [(0, 1.0)];
+        let weights = SkinWeights::from_rows(2, rows).unwrap();
+        let mode = DabMode::Smooth { amount: 1.0 };
+        let out = brush
+            .dab(&weights, &dab(0, 9.0, mode), &Locks::of(&[0]))
+            .unwrap();
+        // All of the middle is locked; around it joint 1 has all, and locked joint 0 cannot take of it.
+        assert_eq!((out.changed, &out.weights), (0, &weights));
+        assert_eq!(out.refused, (0..9).collect::<Vec<u32>>());
+        let free = brush
+            .dab(&weights, &dab(0, 9.0, mode), &Locks::default())
+            .unwrap();
+        assert_eq!((free.changed, free.refused.len()), (9, 0));
+    }
+
+    #[test]
+    fn constant_weights_have_nothing_to_smooth_or_sharpen() {
+        let brush = Brush::new(&primitives::grid(4, 4, 0.1)).unwrap();
+        for row in [vec![(0, 1.0)], vec![(0, 0.1), (1, 0.3), (2, 0.6)]] {
+            let weights = SkinWeights::from_rows(3, vec![row; 25]).unwrap();
+            for locks in [Locks::default(), Locks::of(&[0])] {
+                for mode in [
+                    DabMode::Smooth { amount: 0.7 },
+                    DabMode::Sharpen { amount: 0.7 },
+                ] {
+                    let out = brush.dab(&weights, &dab(0, 9.0, mode), &locks).unwrap();
+                    assert_eq!((out.changed, out.refused.len()), (0, 0));
+                    assert_eq!(out.weights, weights);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_does_not_exist_is_named() {
         let brush = Brush::new(&primitives::grid(2, 2, 0.1)).unwrap();
         let weights = SkinWeights::from_rows(1, vec![[(0, 1.0)]; 9]).unwrap();
@@ -371,14 +413,43 @@ mod tests {
                 joint_count: 1
             })
         );
-        let found = brush.dab(&weights, &dab(0, f64::NAN, smooth), &Locks::default());
-        assert_eq!(
-            found,
-            Err(SkinError::NotFinite {
-                what: "brush",
-                index: 0
-            })
-        );
+        let no_radius = dab(0, f64::NAN, smooth);
+        let no_place = Dab {
+            barycentric: [0.5, f32::NAN, 0.5],
+            ..dab(0, 1.0, smooth)
+        };
+        for wrong in [no_radius, no_place] {
+            let found = brush.dab(&weights, &wrong, &Locks::default());
+            assert_eq!(
+                found,
+                Err(SkinError::NotFinite {
+                    what: "brush",
+                    index: 0
+                })
+            );
+        }
+    }
+
+    #[test]
+    fn a_brush_without_a_radius_paints_nothing() {
+        let brush = Brush::new(&primitives::grid(2, 2, 0.1)).unwrap();
+        let weights = SkinWeights::from_rows(2, vec![[(0, 1.0)]; 9]).unwrap();
+        let mode = DabMode::Replace {
+            joint: 1,
+            amount: 1.0,
+        };
+        for radius in [0.0, -1.0] {
+            // On a corner of the triangle, where the distance is 0.
+            let at_corner = Dab {
+                barycentric: [1.0, 0.0, 0.0],
+                ..dab(0, radius, mode)
+            };
+            let out = brush.dab(&weights, &at_corner, &Locks::default()).unwrap();
+            assert_eq!(
+                (out.changed, out.refused.len(), out.weights),
+                (0, 0, weights.clone())
+            );
+        }
     }
 
     proptest! {
@@ -399,6 +470,9 @@ mod tests {
             };
             let out = brush.dab(&weights, &dab(triangle, 0.2, mode), &Locks::of(&locked)).unwrap();
             prop_assert!(out.weights.max_sum_error() < 1e-15);
+            let changed = (0..9).filter(|v| !out.weights.row(*v).eq(weights.row(*v))).count();
+            prop_assert_eq!(out.changed, changed);
+            prop_assert!(out.refused.iter().all(|v| out.weights.row(*v as usize).eq(weights.row(*v as usize))));
             for vertex in 0..9 {
                 for joint in &locked {
                     prop_assert!((out.weights.weight(vertex, *joint) - weights.weight(vertex, *joint)).abs() < 1e-14);

@@ -27,6 +27,7 @@ use anim_math::{Affine, Vec3};
 use serde::Serialize;
 
 use super::motion::{Map, Monomials, Motion};
+use super::rows::check_joint_count;
 use super::{Quadratic, SimplexFit, SkinWeights};
 use crate::SkinError;
 
@@ -80,8 +81,8 @@ pub struct FitReport {
 ///
 /// # Errors
 ///
-/// [`SkinError::NoFrames`] without poses, [`SkinError::NoJoints`] without joints, [`SkinError::FrameCount`] if a pose or
-/// target has another length than the rest, [`SkinError::NotFinite`], [`SkinError::Count`] for a support of another mesh,
+/// [`SkinError::NoFrames`] without poses, [`SkinError::NoJoints`] without joints, [`SkinError::TooManyJoints`],
+/// [`SkinError::FrameCount`] if a pose or target has another length than the rest, [`SkinError::NotFinite`], [`SkinError::Count`] for a support of another mesh,
 /// [`SkinError::NoJoint`] if it has other joints, and [`SkinError::Mesh`].
 pub fn from_examples(
     mesh: &Mesh,
@@ -94,6 +95,7 @@ pub fn from_examples(
     let motion = Motion::new(&mesh.rest.positions, targets)?;
     let maps = normalized_maps(&motion, poses)?;
     let joint_count = maps.len() / motion.frame_count();
+    check_joint_count(joint_count)?;
     let supports = match candidates {
         Candidates::All => None,
         Candidates::SupportOf(weights) => Some(checked_supports(&motion, joint_count, weights)?),

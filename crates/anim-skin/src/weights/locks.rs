@@ -37,11 +37,13 @@ impl Locks {
 
     /// Gives `joint` as much of `weight` as locked joints leave, and scales the unlocked others to fill the rest.
     ///
-    /// False, with the row as it was, where nothing can give or take: `joint` is locked, all others are, or there are none.
+    /// False, with the row as it was, where nothing changes beyond rounding: `joint` is locked, all others are, or there are
+    /// none.
     pub(crate) fn set_weight(&self, row: &mut Row, joint: u16, weight: f64) -> bool {
         if self.is_locked(joint) {
             return false;
         }
+        let old = weight_in(row, joint);
         let (mut held, mut others) = (0.0, 0.0);
         for (other, weight) in row.iter().filter(|(other, _)| *other != joint) {
             if self.is_locked(*other) {
@@ -55,6 +57,9 @@ impl Locks {
         }
         let free = (1.0_f64 - held).max(0.0);
         let weight = weight.clamp(0.0, free);
+        if (weight - old).abs() <= rounding(row.len()) {
+            return false;
+        }
         let scale = (free - weight) / others;
         row.retain(|(other, _)| *other != joint);
         for (other, weight) in row.iter_mut() {
@@ -66,23 +71,43 @@ impl Locks {
         true
     }
 
-    /// Makes `wanted` keep the locked weights of `row`, its unlocked ones scaled to fill the rest.
+    /// Makes `wanted` keep the locked weights of `row`, its unlocked ones scaled to fill the rest; `row` has ascending joints.
     ///
-    /// False, with `wanted` made `row`, where `wanted` has no unlocked weight.
+    /// False, with `wanted` made `row`, where nothing changes beyond rounding: no unlocked weight is wanted, the locked ones
+    /// leave no room, or what is left has the same shares already.
     pub(crate) fn hold(&self, row: &[(u16, f64)], wanted: &mut Row) -> bool {
         wanted.retain(|(joint, weight)| !self.is_locked(*joint) && *weight > 0.0);
         let total: f64 = wanted.iter().map(|(_, weight)| weight).sum();
-        if total <= 0.0 {
+        let held = row.iter().filter(|(joint, _)| self.is_locked(*joint));
+        let free = (1.0 - held.clone().map(|(_, weight)| weight).sum::<f64>()).max(0.0);
+        if total > 0.0 {
+            for (_, weight) in wanted.iter_mut() {
+                *weight *= free / total;
+            }
+        }
+        // Both sides sum to what is free: weights that only the row has are no larger than what these differ by.
+        let least = rounding(row.len() + wanted.len());
+        let is_same =
+            |(joint, weight): &(u16, f64)| (weight - weight_in(row, *joint)).abs() <= least;
+        if wanted.iter().all(is_same) {
             wanted.clear();
             wanted.extend_from_slice(row);
             return false;
         }
-        let held = row.iter().filter(|(joint, _)| self.is_locked(*joint));
-        let free = (1.0 - held.clone().map(|(_, weight)| weight).sum::<f64>()).max(0.0);
-        for (_, weight) in wanted.iter_mut() {
-            *weight *= free / total;
-        }
         wanted.extend(held);
         true
+    }
+}
+
+/// What sums and a division can leave between equal weights of rows of `entries` in all.
+pub(crate) fn rounding(entries: usize) -> f64 {
+    (entries + 1) as f64 * f64::EPSILON
+}
+
+/// The weight of `joint` in a row of ascending joints, 0 where it has none.
+fn weight_in(row: &[(u16, f64)], joint: u16) -> f64 {
+    match row.binary_search_by_key(&joint, |(joint, _)| *joint) {
+        Ok(place) => row[place].1,
+        Err(_) => 0.0,
     }
 }

@@ -52,14 +52,14 @@ pub fn merge_joints(weights: &SkinWeights, ancestor_of: &[u16]) -> Result<SkinWe
 /// A joint that stays, or whose nearest kept ancestor is not in the list, keeps its place: its own matrix is right still.
 pub fn kept_ancestors(skeleton: &Skeleton, joints: &[JointId], kept_count: usize) -> Vec<u16> {
     let mut place_of = vec![None; skeleton.len()];
-    for (place, joint) in (0_u16..).zip(joints) {
+    for (place, joint) in (0..=u16::MAX).zip(joints) {
         place_of[joint.index()].get_or_insert(place);
     }
     let ancestor = |joint: JointId| {
         let mut up = std::iter::successors(Some(joint), |joint| skeleton.parent(*joint));
         up.find(|joint| joint.index() < kept_count)
     };
-    let places = (0_u16..).zip(joints);
+    let places = (0..=u16::MAX).zip(joints);
     places
         .map(|(place, joint)| match ancestor(*joint) {
             Some(kept) if kept != *joint => place_of[kept.index()].unwrap_or(place),

@@ -22,6 +22,7 @@ use anim_geom::Neighbors;
 use anim_math::Vec3;
 use anim_skeleton::{Globals, JointId, SideNames, Skeleton};
 
+use super::rows::check_joint_count;
 use super::surface_graph::extent;
 use super::{SkinWeights, SurfaceGraph};
 use crate::SkinError;
@@ -65,8 +66,10 @@ impl JointMirror {
     ///
     /// # Errors
     ///
-    /// [`SkinError::NoSuchJoint`] for a joint that is not below `joint_count`, [`SkinError::PairedTwice`] for one in two pairs.
+    /// [`SkinError::TooManyJoints`] above 65,536, [`SkinError::NoSuchJoint`] for a joint that is not below `joint_count`,
+    /// [`SkinError::PairedTwice`] for one in two pairs.
     pub fn from_pairs(joint_count: usize, pairs: &[[u16; 2]]) -> Result<Self, SkinError> {
+        check_joint_count(joint_count)?;
         let mut partners: Vec<Option<u16>> = vec![None; joint_count];
         for [a, b] in pairs {
             for (joint, partner) in [(*a, *b), (*b, *a)] {
@@ -83,7 +86,7 @@ impl JointMirror {
                 }
             }
         }
-        let partners = (0_u16..)
+        let partners = (0..=u16::MAX)
             .zip(partners)
             .map(|(joint, partner)| partner.unwrap_or(joint));
         Ok(Self {
@@ -99,7 +102,7 @@ impl JointMirror {
     ///
     /// # Errors
     ///
-    /// [`SkinError::NoDirection`] for a plane without a normal.
+    /// [`SkinError::NoDirection`] for a plane without a normal, [`SkinError::TooManyJoints`].
     ///
     /// # Panics
     ///
@@ -110,6 +113,7 @@ impl JointMirror {
         plane: MirrorPlane,
     ) -> Result<Self, SkinError> {
         let plane = Reflection::new(plane)?;
+        check_joint_count(joints.len())?;
         let mut globals = Globals::new(skeleton);
         skeleton.globals(skeleton.rest(), &mut globals);
         let places: Vec<Vec3> = joints
@@ -144,7 +148,7 @@ impl JointMirror {
                 nearest(*joint).filter(|other| nearest(*other) == Some(*joint))
             };
         }
-        let unmatched = (0_u16..)
+        let unmatched = (0..=u16::MAX)
             .zip(&partners)
             .filter(|(_, partner)| partner.is_none());
         Ok(Self {

@@ -74,6 +74,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::weight_rows::collect_row;
 use crate::{Influences, SkinError, WeightReport};
+use rows::check_joint_count;
 
 /// The weights of V vertices over J joints: one row a vertex, joints ascending, each once, positive, summing to 1.
 ///
@@ -97,8 +98,8 @@ impl SkinWeights {
     ///
     /// # Errors
     ///
-    /// [`SkinError::NoJoint`] for a joint that is not below `joint_count`, [`SkinError::BadWeight`] for a negative or
-    /// non-finite weight, [`SkinError::EmptyRow`] for a row without weight.
+    /// [`SkinError::TooManyJoints`] above 65,536, [`SkinError::NoJoint`] for a joint that is not below `joint_count`,
+    /// [`SkinError::BadWeight`] for a negative or non-finite weight, [`SkinError::EmptyRow`] for a row without weight.
     pub fn from_rows<R>(
         joint_count: usize,
         rows: impl IntoIterator<Item = R>,
@@ -106,6 +107,7 @@ impl SkinWeights {
     where
         R: IntoIterator<Item = (u16, f64)>,
     {
+        check_joint_count(joint_count)?;
         let mut out = Self::empty(joint_count);
         let mut entries = Vec::new();
         for (vertex, row) in rows.into_iter().enumerate() {
@@ -136,7 +138,7 @@ impl SkinWeights {
         }
         Self::from_rows(
             joint_count,
-            rows.map(|row| (0_u16..).zip(row.iter().copied())),
+            rows.map(|row| (0..=u16::MAX).zip(row.iter().copied())),
         )
     }
 
@@ -144,8 +146,8 @@ impl SkinWeights {
     ///
     /// # Errors
     ///
-    /// [`SkinError::NoJoint`] if an influence names a joint that is not below `joint_count`, [`SkinError::Count`] if the
-    /// arrays differ in length.
+    /// [`SkinError::TooManyJoints`] above 65,536, [`SkinError::NoJoint`] if an influence names a joint that is not below
+    /// `joint_count`, [`SkinError::Count`] if the arrays differ in length.
     pub fn from_influences(
         influences: &Influences,
         joint_count: usize,
@@ -313,6 +315,7 @@ impl SkinWeights {
         rows: impl IntoIterator<Item = Vec<(u16, f64)>>,
         per_vertex: usize,
     ) -> Result<(Self, f64), SkinError> {
+        check_joint_count(joint_count)?;
         let (mut out, mut whole) = (Self::empty(joint_count), Self::empty(joint_count));
         let mut dropped_most = 0.0_f64;
         for (vertex, mut row) in rows.into_iter().enumerate() {
@@ -472,6 +475,36 @@ mod tests {
             joint_count: 2,
         };
         assert_eq!(rows(vec![(2, 1.0)]), Err(no_joint));
+    }
+
+    #[test]
+    fn as_many_joints_as_16_bits_name_and_no_more() {
+        let all = 1 << 16;
+        let mut row = vec![0.0; all];
+        row[all - 1] = 1.0;
+        let weights = SkinWeights::from_dense(all, &row).unwrap();
+        assert!(weights.row(0).eq([(u16::MAX, 1.0)]));
+        let joint_count = all + 1;
+        row.push(0.0);
+        let too_many = SkinError::TooManyJoints { joint_count };
+        let refused = |found: Option<SkinError>| assert_eq!(found, Some(too_many.clone()));
+        refused(SkinWeights::from_dense(joint_count, &row).err());
+        refused(SkinWeights::from_rows(joint_count, [[(0, 1.0)]]).err());
+        let rigid = Influences::rigid(1);
+        refused(SkinWeights::from_influences(&rigid, joint_count).err());
+        let rows = vec![vec![(0, 1.0)]];
+        refused(SkinWeights::from_rows_limited(joint_count, rows.clone(), 4).err());
+        refused(SkinWeights::try_from(SkinWeightsSpec { joint_count, rows }).err());
+        refused(mirror::JointMirror::from_pairs(joint_count, &[]).err());
+        let bone = Bone {
+            head: anim_math::Vec3::zeros(),
+            tail: anim_math::Vec3::zeros(),
+            joint: 0,
+        };
+        refused(Bones::new(vec![bone], joint_count).err());
+        assert!(Bones::new(vec![bone], all).is_ok());
+        let mirror = mirror::JointMirror::from_pairs(all, &[[0, u16::MAX]]).unwrap();
+        assert_eq!((mirror.partner(0), mirror.partner(7)), (u16::MAX, 7));
     }
 
     #[test]

@@ -53,6 +53,14 @@ impl RowMixer {
     }
 }
 
+/// That 16 bits can name each of `joint_count` joints.
+pub(crate) fn check_joint_count(joint_count: usize) -> Result<(), SkinError> {
+    if joint_count <= 1 << 16 {
+        return Ok(());
+    }
+    Err(SkinError::TooManyJoints { joint_count })
+}
+
 impl SkinWeights {
     /// New weights of which `edit` has replaced the rows for which it answers true; the others stay to the bit.
     ///

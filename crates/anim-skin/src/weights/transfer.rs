@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use super::inpaint::inpaint;
 use super::mean_value::MeanValue;
 use super::rows::{Row, RowMixer};
+use super::surface::check_positive;
 use super::surface_graph::extent;
 use super::{SkinWeights, SurfaceGraph};
 use crate::SkinError;
@@ -62,9 +63,10 @@ pub enum Correspondence {
 pub struct TransferOptions {
     /// By the surface or by volume.
     pub correspondence: Correspondence,
-    /// The point is nearer than this part of the diagonal of the target's box.
+    /// The point is nearer than this part of the diagonal of the target's box; above 0.
     pub max_distance: f64,
-    /// The normals differ by less than this angle, radians.
+    /// The normals differ by less than this angle, radians, above 0. A normal of length 0 faces nothing; from π on nothing
+    /// has to face.
     pub max_angle: f64,
 }
 
@@ -88,6 +90,8 @@ pub struct TransferReport {
     pub inpainted: usize,
     /// Vertices of parts without an accepted one, ascending; they took the weights of the nearest point whatever its side.
     pub nearest: Vec<u32>,
+    /// Vertices of the target without a normal, which face nothing: by surface below π none of them is accepted.
+    pub without_normal: usize,
 }
 
 /// Carries the `weights` of `source` to `target`, both in the same space.
@@ -103,14 +107,16 @@ pub struct TransferReport {
 ///
 /// # Errors
 ///
-/// [`SkinError::Count`] if `weights` are not of `source`, [`SkinError::Mesh`] for what [`MeshBvh::new`] finds in the source
-/// and [`Mesh::check`] in the target.
+/// [`SkinError::BadOption`] for a distance or an angle that is not a positive number, [`SkinError::Count`] if `weights` are
+/// not of `source`, [`SkinError::Mesh`] for what [`MeshBvh::new`] finds in the source and [`Mesh::check`] in the target.
 pub fn transfer(
     weights: &SkinWeights,
     source: &Mesh,
     target: &Mesh,
     options: &TransferOptions,
 ) -> Result<(SkinWeights, TransferReport), SkinError> {
+    check_positive("max_distance", options.max_distance)?;
+    check_positive("max_angle", options.max_angle)?;
     weights.check_vertices(source.vertex_count())?;
     let closest = Closest::new(source)?;
     let graph = SurfaceGraph::new(target)?;
@@ -144,6 +150,12 @@ pub fn transfer(
     });
     let mut report = TransferReport {
         accepted: rows.iter().flatten().count(),
+        without_normal: target
+            .rest
+            .normals
+            .iter()
+            .filter(|n| n.norm_squared() == 0.0)
+            .count(),
         ..TransferReport::default()
     };
     if let Some(filled) = inpaint(&graph, &rows, weights.joint_count(), diagonal)? {
@@ -248,7 +260,7 @@ impl<'a> Closest<'a> {
         reach: f64,
         max_angle: f64,
     ) -> Option<SourcePoint> {
-        let least_cosine = max_angle.cos();
+        let least_cosine = libm::cos(max_angle.min(std::f64::consts::PI));
         let mut best: Option<(f32, f64, [u32; 3], [f32; 3])> = None;
         for (bvh, group) in &self.by_direction {
             let Some(MeshPoint {
@@ -405,6 +417,52 @@ mod tests {
         );
         assert_eq!(carried.vertex_count(), coat.vertex_count());
         assert_eq!(carried.dominant_joint(coat.vertex_count() - 1), 0);
+    }
+
+    #[test]
+    fn options_without_a_meaning_are_refused() {
+        let body = primitives::tube(0.3, 1.0, 8, 3);
+        let weights = along_y(&body, 1.0);
+        let valid = TransferOptions::default();
+        for wrong in [f64::NAN, f64::INFINITY, -0.1, 0.0] {
+            let (max_distance, max_angle) = (wrong, wrong);
+            for (option, options) in [
+                (
+                    "max_distance",
+                    TransferOptions {
+                        max_distance,
+                        ..valid
+                    },
+                ),
+                ("max_angle", TransferOptions { max_angle, ..valid }),
+            ] {
+                let found = transfer(&weights, &body, &body, &options).err();
+                assert_eq!(found, Some(SkinError::BadOption { option }));
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_normal_faces_nothing_and_is_told() {
+        let body = primitives::tube(0.3, 1.0, 8, 3);
+        let weights = along_y(&body, 1.0);
+        let mut blind = body.clone();
+        blind.rest.normals.fill(Vec3::zeros());
+        let count = body.vertex_count();
+        let (carried, report) = default(&weights, &body, &blind);
+        assert_eq!((report.accepted, report.without_normal), (0, count));
+        assert_eq!(report.nearest.len(), count);
+        assert!(carried.mean_difference(&weights) < 1e-6);
+        // Where nothing has to face, neither do these; an angle beyond the largest is the largest.
+        for max_angle in [std::f64::consts::PI, 5.0] {
+            let options = TransferOptions {
+                max_angle,
+                ..TransferOptions::default()
+            };
+            let (carried, report) = transfer(&weights, &body, &blind, &options).unwrap();
+            assert_eq!(report.accepted, count);
+            assert!(carried.mean_difference(&weights) < 1e-6);
+        }
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn assign(motion: &Motion, maps: &[Map], rows: &mut [Row], errors: &mut [f64]) {
         for ((vertex, row), error) in (first..).zip(rows).zip(errors) {
             moments.rigid_errors(motion, vertex, &mut each);
             let mut best = (0, f64::INFINITY);
-            for (joint, found) in (0_u16..).zip(&each) {
+            for (joint, found) in (0..=u16::MAX).zip(&each) {
                 // Motions that agree to rounding are one.
                 if *found < best.1 - 1e-16 {
                     best = (joint, *found);

@@ -180,7 +180,7 @@ impl VoxelDistances {
     ) -> Result<(SkinWeights, BindReport), SkinError> {
         let a = falloff.clamp(0.0, 1.0);
         let rows = (0..self.vertex_count).map(|vertex| {
-            (0_u16..)
+            (0..=u16::MAX)
                 .zip(&self.distances)
                 .filter_map(move |(joint, row)| {
                     let d = f64::from(row[vertex]).max(LEAST);
@@ -206,7 +206,7 @@ impl VoxelDistances {
             components: self.components,
             islands: islands.collect(),
             unreferenced: self.unreferenced,
-            unreachable: (0_u16..)
+            unreachable: (0..=u16::MAX)
                 .zip(followed.iter().zip(&self.has_bone))
                 .filter(|(_, (followed, has_bone))| **has_bone && !**followed)
                 .map(|(joint, _)| joint)
