@@ -4,6 +4,9 @@
 //! in a native one (-march=native). Ours run the best instruction set the machine has, so both stand beside them; a bench
 //! that forces `_avx2` or `_baseline` (SSE2) stands beside the build that is its like.
 
+use crate::peers_skin;
+pub(crate) use crate::peers_skin::{AT_LEVEL, LIMITS};
+
 /// The work of one bench and what it is compared with.
 pub(crate) struct Work {
     /// The bench.
@@ -72,17 +75,18 @@ pub(crate) const COMPARED: &[(&str, &str, &str)] = &[
 
 /// The entry of a bench.
 pub(crate) fn work(id: &str) -> Option<&'static Work> {
-    WORK.iter().find(|work| work.id == id)
+    let mut all = WORK.iter().chain(peers_skin::WORK);
+    all.find(|work| work.id == id)
 }
 
-const fn peer(nanoseconds: f64, source: &'static str) -> Peer {
+pub(crate) const fn peer(nanoseconds: f64, source: &'static str) -> Peer {
     Peer {
         nanoseconds,
         source,
     }
 }
 
-const fn work_of(
+pub(crate) const fn work_of(
     id: &'static str,
     (count, unit): (f64, &'static str),
     target: Option<f64>,
@@ -103,7 +107,6 @@ const JOINTS: (f64, &str) = (60.0, "joint");
 const EIGHT: (f64, &str) = (480.0, "joint");
 const CHARACTERS: (f64, &str) = (10_000.0, "character");
 const SOLVE: (f64, &str) = (1.0, "solve");
-const VERTICES: (f64, &str) = (10_000.0, "vertex");
 
 const OZZ_SAMPLE: Peer = peer(
     637.0,
@@ -375,25 +378,6 @@ const WORK: &[Work] = &[
         None,
         &[],
     ),
-    work_of(
-        "anim-skin/linear/10k",
-        VERTICES,
-        Some(1.6),
-        &[peer(
-            2.96,
-            "ozz-animation 0.16 SkinningJob, 2 influences on average, sorted by count, -O3 -march=native",
-        )],
-    ),
-    work_of(
-        "anim-skin/linear_random4/10k",
-        VERTICES,
-        None,
-        &[peer(
-            4.38,
-            "ozz-animation 0.16 SkinningJob, 4 influences, -O3 -march=native",
-        )],
-    ),
-    work_of("anim-skin/dual_quaternion/10k", VERTICES, Some(3.0), &[]),
     work_of(
         "anim-ik/two_bone/1",
         SOLVE,

@@ -1,4 +1,4 @@
-//! Bounded biharmonic weights of a hand: `skin/biharmonic/<nodes>_<bones>`.
+//! Bounded biharmonic weights of a hand: `anim-skin/biharmonic/<nodes>_<bones>`.
 //!
 //! If `ANIM_PEERS_OUT` names a folder, the hand and our answer are left there as `bbw.json` for another program to solve:
 //! `cargo xtask bench --peers`.
@@ -74,9 +74,9 @@ fn biharmonic(c: &mut Criterion) {
         mesh.vertex_count(),
         weights.max_sum_error()
     );
-    let mut group = c.benchmark_group("skin/biharmonic");
+    let mut group = c.benchmark_group("anim-skin");
     group.sample_size(10);
-    group.bench_function("7k_20", |b| {
+    group.bench_function("biharmonic/7k_20", |b| {
         b.iter(|| weights::biharmonic(black_box(&mesh), &bones, &options).unwrap());
     });
     group.finish();

@@ -1,4 +1,4 @@
-//! Faces: 52 shapes summed on 12,500 and 50,000 vertices, weights solved from 120 markers, principal shapes; throughput in
+//! Faces: 52 shapes summed on 10,000 and 50,000 vertices, weights solved from 120 markers, principal shapes; throughput in
 //! vertices.
 #![allow(
     missing_docs,
@@ -90,9 +90,9 @@ fn face(side: usize, targets: &[MorphTarget]) -> SkinnedMesh {
 }
 
 fn morph(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("skin");
+    let mut group = criterion.benchmark_group("anim-skin");
     let weights: Vec<f32> = (1..=SHAPES).map(|n| n as f32 / SHAPES as f32).collect();
-    for (size, side) in [("12k", 112), ("50k", 224)] {
+    for (size, side) in [("10k", 100), ("50k", 224)] {
         group.throughput(Throughput::Elements((side * side) as u64));
         for (name, share, normals) in [
             ("shapes52_sparse", 0.1, true),
@@ -152,7 +152,7 @@ fn solve(criterion: &mut Criterion) {
     for frame in &mut occluded {
         frame[..6].fill(Vec3::repeat(f32::NAN));
     }
-    let mut group = criterion.benchmark_group("skin");
+    let mut group = criterion.benchmark_group("anim-skin");
     for (name, frames) in [
         ("solve/52x120", &frames),
         ("solve_tracked/52x120", &tracked),

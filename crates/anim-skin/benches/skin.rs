@@ -2,6 +2,7 @@
 #![allow(
     missing_docs,
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::unwrap_used,
     reason = "criterion's macros document nothing, and a benchmark prints, and may fail"
 )]
@@ -169,6 +170,15 @@ fn skin(criterion: &mut Criterion) {
         ("linear_cofactors/10k", &tubes, &stretched),
         ("linear_random4/10k", &random, &palette),
     ];
+    // What is asked of the linear blend depends on it.
+    let level = match (Level::new().as_avx512(), Level::new().as_avx2()) {
+        (Some(_), _) => "AVX-512",
+        (None, Some(_)) => "AVX2",
+        (None, None) => "SSE2",
+    };
+    for size in ["10k", "50k"] {
+        eprintln!("anim-metric: anim-skin/linear/{size} level {level}");
+    }
     for (name, skin, palette) in cases {
         group.bench_function(name, |bencher| {
             bencher.iter(|| skin.linear(skin.rest(), black_box(palette), &mut out));

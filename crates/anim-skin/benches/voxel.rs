@@ -50,7 +50,7 @@ fn bind(criterion: &mut Criterion) {
         .num_threads(2)
         .build()
         .unwrap();
-    let mut group = criterion.benchmark_group("skin");
+    let mut group = criterion.benchmark_group("anim-skin");
     group.sample_size(10);
     group.throughput(Throughput::Elements(mesh.vertex_count() as u64));
     group.bench_function("voxel/43k", |bencher| {

@@ -58,7 +58,7 @@ fn bones() -> Bones {
 }
 
 fn bind(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("skin");
+    let mut group = criterion.benchmark_group("anim-skin");
     group.sample_size(10);
     let bones = bones();
     for (side, label) in [(208, "43k"), (90, "8k")] {
