@@ -32,6 +32,12 @@ pub struct Actor {
     pub follows_root_motion: bool,
     /// How finely the actor is animated.
     pub detail: Detail,
+    /// True at first. If not, [`Stage::Skin`](crate::Stage::Skin) leaves the actor out: surfaces, tangents and strands stay those
+    /// of the last frame that saw it, while it goes on moving, simulating and carrying others.
+    ///
+    /// Set it at any time before that stage, by [`world_bounds`](Self::world_bounds) for example; the first frame that sees
+    /// the actor again has it right. Strands that had just let go of something then lie where they rest.
+    pub is_visible: bool,
     /// Weights and springs of the character's drivers.
     pub drivers: DriverState,
     /// What it reaches for and looks at, met in order after the feet.
@@ -88,6 +94,7 @@ impl Actor {
             feet: None,
             follows_root_motion: true,
             detail: Detail::default(),
+            is_visible: true,
             drivers: DriverState::new(&character.drivers),
             morph_weights: character.rest_weights.clone(),
             excitations: vec![0.0; character.muscles.len()],

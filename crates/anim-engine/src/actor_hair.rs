@@ -257,13 +257,23 @@ impl ActorHair {
         self.set_levels(state);
     }
 
+    /// A ball about all that the strands can reach in this frame, world space.
+    pub(crate) fn reach(&self, hair: &CharacterHair) -> (Vec3, f32) {
+        let (middle, radius) = hair.reach;
+        (Affine::from(self.after).transform_point(middle), radius)
+    }
+
+    /// Forgets where strands were drawn: they are not in this frame.
+    pub(crate) fn forget(&mut self) {
+        self.releases.forget();
+    }
+
     /// Puts the strands where they are drawn.
     pub(crate) fn place(&mut self, hair: &CharacterHair, dt: f32) {
         let world_from_root = Affine::from(self.after);
         self.near.clear();
         if let Some(root_from_world) = world_from_root.inverse() {
-            let (middle, radius) = hair.reach;
-            let middle = world_from_root.transform_point(middle);
+            let (middle, radius) = self.reach(hair);
             let near = (self.capsules.to.iter())
                 .filter(|collider| collider.contact_within(middle, radius).is_some());
             self.near.extend(near.map(|collider| Collider {

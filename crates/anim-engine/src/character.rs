@@ -8,7 +8,7 @@ use anim_skeleton::{
     BakeOptions, BakeReport, Clip, ClipSpec, DriverSpec, Drivers, Events, JointId, RootMotion,
     RootMotionOptions, Skeleton, SkeletonLod,
 };
-use anim_skin::SkinnedMesh;
+use anim_skin::{JointBounds, SkinnedMesh};
 
 use crate::flesh::Flesh;
 use crate::{
@@ -70,6 +70,8 @@ pub struct Surface {
     pub weights: Range<usize>,
     /// How the vertices follow the joints.
     pub deformer: Deformer,
+    /// A box a joint, for [`Actor::bounds`](crate::Actor::bounds); morph weights in [0, 1].
+    pub bounds: JointBounds,
     /// For normal maps, if the file has them: then each actor has them a frame, too.
     pub tangents: Option<SurfaceTangents>,
     /// Linear RGB.

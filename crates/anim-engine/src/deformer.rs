@@ -20,10 +20,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use anim_math::Vec3;
 use anim_math::nalgebra::Vector3;
 use anim_skin::{
-    DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, LogMotions, Palette,
-    RotationCenterOptions, RotationCenters, SkinError, SkinnedMesh, VertexBlocks,
+    Aabb, DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, JointBounds, LogMotions,
+    MotionBounds, Palette, RotationCenterOptions, RotationCenters, SkinError, SkinnedMesh,
+    VertexBlocks,
 };
 #[cfg(feature = "solve")]
 use anim_skin::{DirectDeltaMush, DirectDeltaMushOptions};
@@ -109,11 +111,23 @@ pub struct Deformer {
 enum Prepared {
     #[default]
     Nothing,
-    Centers(RotationCenters),
+    Motions(MotionBounds),
+    Centers {
+        centers: RotationCenters,
+        /// The farthest that a vertex rests from its centre.
+        reach: f32,
+    },
     Mush(DeltaMush),
     #[cfg(feature = "solve")]
     Direct(Box<DirectDeltaMush>),
 }
+
+/// Morph weights that boxes are made for; others make them wider in the frame that has them.
+pub(crate) const USUAL_WEIGHTS: std::ops::RangeInclusive<f32> = 0.0..=1.0;
+
+/// What rounding can add to a length that is turned, as a part of it: some ten roundings of 2⁻²⁴, eightfold where the blend of
+/// motions is short, and room.
+pub(crate) const ROUNDING: f32 = 1.0 / (1 << 16) as f32;
 
 /// What one actor's surface needs a frame; empty where nothing is needed.
 #[derive(Clone, Debug)]
@@ -132,9 +146,11 @@ impl Deformer {
     /// [`SkinError`] of direct delta mush, where the surface cannot be smoothed; the others take every mesh.
     pub fn new(deform: Deform, mesh: &SkinnedMesh) -> Result<Self, SkinError> {
         let prepared = match deform {
+            Deform::DualQuaternion => Prepared::Motions(MotionBounds::new(mesh, USUAL_WEIGHTS)),
             Deform::RotationCenter => {
-                let options = RotationCenterOptions::default();
-                Prepared::Centers(RotationCenters::new(mesh, &options))
+                let centers = RotationCenters::new(mesh, &RotationCenterOptions::default());
+                let reach = centers.reach(mesh);
+                Prepared::Centers { centers, reach }
             }
             Deform::DeltaMush => Prepared::Mush(DeltaMush::new(mesh, &DeltaMushOptions::default())),
             #[cfg(feature = "solve")]
@@ -178,21 +194,43 @@ impl Deformer {
         scratch: &mut DeformScratch,
         out: &mut VertexBlocks,
     ) {
-        let motions = &mut scratch.motions;
-        if !motions.is_empty() {
-            mesh.dual_palette(palette, motions);
+        self.prepare(mesh, palette, scratch);
+        self.follow(mesh, source, palette, scratch, out);
+    }
+
+    /// What depends on the joints alone: the first half of [`deform`](Self::deform).
+    pub(crate) fn prepare(
+        &self,
+        mesh: &SkinnedMesh,
+        palette: &Palette,
+        scratch: &mut DeformScratch,
+    ) {
+        if !scratch.motions.is_empty() {
+            mesh.dual_palette(palette, &mut scratch.motions);
         }
+    }
+
+    /// The second half of [`deform`](Self::deform): moves the vertices.
+    pub(crate) fn follow(
+        &self,
+        mesh: &SkinnedMesh,
+        source: &VertexBlocks,
+        palette: &Palette,
+        scratch: &mut DeformScratch,
+        out: &mut VertexBlocks,
+    ) {
+        let motions = &scratch.motions;
         match (&self.prepared, self.deform) {
-            (Prepared::Centers(centers), _) => centers.deform(mesh, source, palette, motions, out),
+            (Prepared::Motions(_), _) => mesh.dual_quaternion(source, motions, out),
+            (Prepared::Centers { centers, .. }, _) => {
+                centers.deform(mesh, source, palette, motions, out);
+            }
             (Prepared::Mush(mush), _) => {
                 mesh.linear(source, palette, &mut scratch.base);
                 mush.deform(mesh, &scratch.base, motions, &mut scratch.mush, out);
             }
             #[cfg(feature = "solve")]
             (Prepared::Direct(mush), _) => mush.deform(source, palette, motions, out),
-            (Prepared::Nothing, Deform::DualQuaternion) => {
-                mesh.dual_quaternion(source, motions, out);
-            }
             (Prepared::Nothing, Deform::Log) => {
                 scratch.logs.set(motions);
                 mesh.log_blend(source, motions, &scratch.logs, out);
@@ -202,6 +240,48 @@ impl Deformer {
             (Prepared::Nothing, _) => mesh.linear(source, palette, out),
         }
     }
+
+    /// A box that holds all that [`deform`](Self::deform) makes of the mesh, from its joints alone; `None` where none is known:
+    /// see [`Actor::bounds`](crate::Actor::bounds).
+    ///
+    /// * `joints`: of the same mesh. * `scratch`: [prepared](Self::prepare) with `palette`. * `weights`: one a morph target.
+    pub(crate) fn bounds(
+        &self,
+        joints: &JointBounds,
+        palette: &Palette,
+        scratch: &DeformScratch,
+        weights: &[f32],
+    ) -> Option<Aabb> {
+        let spare = joints.excess(weights);
+        match (&self.prepared, self.deform) {
+            (Prepared::Nothing, Deform::Linear) => Some(joints.grown(palette, spare)),
+            // Turned as they are displaced, and stretched by no more than this.
+            (Prepared::Motions(bounds), _) => {
+                let margin = spare * (1.0 + ROUNDING);
+                let bounds = bounds.bounds(&scratch.motions);
+                Some(bounds.grown(Vec3::repeat(margin * largest_stretch(palette))))
+            }
+            // R S (v − p) is at most as long as the way to v times the largest stretch, and so is the linear blend of it.
+            (Prepared::Centers { reach, .. }, _) => {
+                let reach = reach + joints.displacement(weights);
+                let margin = 2.0 * reach * largest_stretch(palette) * (1.0 + ROUNDING);
+                Some(joints.grown(palette, spare).grown(Vec3::repeat(margin)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// No vector is made longer by any joint than by this factor.
+///
+/// |A|² is the largest eigenvalue of AᵀA, which no row sum of its sizes is below; it is 1 for rotations.
+fn largest_stretch(palette: &Palette) -> f32 {
+    let joints = (0..palette.len()).map(|place| palette.get(place).linear);
+    let squares = joints.map(|linear| {
+        let square = linear.tr_mul(&linear).abs();
+        square.row_iter().map(|row| row.sum()).fold(0.0, f32::max)
+    });
+    squares.fold(0.0, f32::max).sqrt()
 }
 
 /// The volume inside a surface, m³, with a sign as its triangles face; an open one is closed by cones to the middle of its

@@ -157,6 +157,16 @@ impl Flesh {
         }
     }
 
+    /// No vertex is lifted or sunk by more, m.
+    pub(crate) fn most_lift(&self, models: &[CharacterMuscle], muscles: &[ActorMuscle]) -> f32 {
+        let lifts = self.bindings.iter().map(|bound| {
+            let length = muscles[bound.muscle].flesh_length();
+            let belly = models[bound.muscle].belly();
+            belly.map_or(0.0, |belly| belly.most_lift(&bound.binding, length))
+        });
+        lifts.sum::<f64>() as f32
+    }
+
     /// The normals of the patch as its triangles are.
     fn shade(&self, patch: &mut Vec<Vec3>, out: &mut Vec<Vec3>, skin: &VertexBlocks) {
         patch.clear();

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use anim_asset::Document;
 use anim_math::{Affine, Vec3};
 use anim_skeleton::{BakeOptions, Clip, Drivers, Events, Globals, JointId, Skeleton, SkeletonLod};
-use anim_skin::{Influences, SkinnedMesh};
+use anim_skin::{Influences, JointBounds, SkinnedMesh};
 
+use crate::deformer::USUAL_WEIGHTS;
 use crate::{Character, CharacterClip, Deformer, EngineError, Surface, SurfaceTangents};
 
 /// Bytes that the clips of one character may take together beyond what their keys warrant.
@@ -194,6 +195,7 @@ fn surfaces_of(
             .map_err(unsound)?;
         surfaces.push(Surface {
             deformer: Deformer::default(),
+            bounds: JointBounds::new(&mesh, USUAL_WEIGHTS),
             tangents,
             joint,
             source: (spec.node, spec.primitive),

@@ -27,6 +27,7 @@ mod actor_hair;
 mod animate;
 mod attach;
 pub mod body;
+mod bounds;
 mod capsule;
 mod character;
 mod clock;

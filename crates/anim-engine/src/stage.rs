@@ -1,11 +1,11 @@
 //! The four stages of a frame, and all but the first as functions of one actor.
 
-use crate::World;
 use crate::actor::Actor;
 use crate::capsule::Posed;
 use crate::cloth::Wearer;
 use crate::kept::Recall;
 use crate::world::Passing;
+use crate::{ActorHair, World};
 
 /// What a frame does, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,7 @@ pub enum Stage {
     /// Cloth, hair, muscles, bodies and particles, in fixed steps.
     Simulate,
     /// Morph targets, skinning, bulges of muscles; simulated surfaces replace skinned ones, and strands of hair are placed.
+    /// Left out for actors that are not [visible](crate::Actor::is_visible).
     Skin,
 }
 
@@ -80,8 +81,10 @@ pub(crate) fn ik(actor: &mut Actor, world: &World, dt: f32) {
             }
         }
     }
-    for (surface, palette) in character.surfaces.iter().zip(&mut actor.palettes) {
+    let buffers = actor.palettes.iter_mut().zip(&mut actor.deform_scratch);
+    for (surface, (palette, scratch)) in character.surfaces.iter().zip(buffers) {
         surface.mesh.palette(&actor.globals, palette);
+        surface.deformer.prepare(&surface.mesh, palette, scratch);
     }
 }
 
@@ -146,7 +149,13 @@ pub(crate) fn recall(
 }
 
 /// Morph targets, then the skin and what muscles lift of it, then tangents; simulated surfaces come from their cloth.
+///
+/// Nothing of that for actors that are not seen.
 pub(crate) fn skin(actor: &mut Actor, dt: f32) {
+    if !actor.is_visible {
+        actor.hairs.iter_mut().for_each(ActorHair::forget);
+        return;
+    }
     let character = &*actor.character;
     for (index, surface) in character.surfaces.iter().enumerate() {
         let out = &mut actor.surfaces[index];
@@ -180,7 +189,7 @@ pub(crate) fn skin(actor: &mut Actor, dt: f32) {
                 let (palette, scratch) = (&actor.palettes[index], &mut actor.deform_scratch[index]);
                 surface
                     .deformer
-                    .deform(&surface.mesh, source, palette, scratch, out);
+                    .follow(&surface.mesh, source, palette, scratch, out);
                 let mut fleshes = character.fleshes.iter();
                 if let Some(flesh) = fleshes.find(|flesh| flesh.surface == index) {
                     let (models, muscles) = (&character.muscles, &actor.muscles);

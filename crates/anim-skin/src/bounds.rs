@@ -87,6 +87,30 @@ impl Aabb {
     pub fn half_extents(&self) -> Vec3 {
         (self.max - self.min) * 0.5
     }
+
+    /// The box with every face `margin`, m, farther out along its axis; still empty if it is.
+    pub fn grown(&self, margin: Vec3) -> Self {
+        Self {
+            min: self.min - margin,
+            max: self.max + margin,
+        }
+    }
+
+    /// A box around the box moved by `map`, with room for rounding: it holds every point of this one that `map` moves.
+    ///
+    /// Never tighter than a box about the points themselves would be: turned by 45° about an axis, a cube is √2 as wide.
+    pub fn moved(&self, map: &Affine) -> Self {
+        if self.is_empty() {
+            return Self::EMPTY;
+        }
+        let (center, half) = (self.center(), self.half_extents());
+        JointBox {
+            place: 0,
+            center,
+            half,
+        }
+        .moved(map)
+    }
 }
 
 /// For each joint of a skin, the box of what it moves.
@@ -94,6 +118,9 @@ impl Aabb {
 pub struct JointBounds {
     joint_count: usize,
     boxes: Vec<JointBox>,
+    weights: RangeInclusive<f32>,
+    /// How far each morph target takes any vertex.
+    target_reach: Vec<f32>,
 }
 
 /// The vertices that follow one joint, bind space.
@@ -138,6 +165,8 @@ impl JointBounds {
             boxes: boxes
                 .map(|(place, aabb)| JointBox::around(place, [*aabb].into_iter()))
                 .collect(),
+            weights,
+            target_reach: target_reach(skin),
         }
     }
 
@@ -150,18 +179,53 @@ impl JointBounds {
     ///
     /// If `palette` has another number of joints than the skin.
     pub fn bounds(&self, palette: &Palette) -> Aabb {
+        self.grown(palette, 0.0)
+    }
+
+    /// As [`bounds`](Self::bounds), for vertices that are farther by up to `spare`, bind units, from where they were when the
+    /// boxes were made: by [`excess`](Self::excess), or by what the caller moves them before the skin does.
+    ///
+    /// # Panics
+    ///
+    /// As [`bounds`](Self::bounds).
+    pub fn grown(&self, palette: &Palette, spare: f32) -> Aabb {
         assert_eq!(palette.len(), self.joint_count, "palette of another skin");
         let mut bounds = Aabb::EMPTY;
         let mut slack = Vec3::zeros();
         for joint in &self.boxes {
             let model_from_bind = palette.get(joint.place);
+            let joint = JointBox {
+                half: joint.half.add_scalar(spare),
+                ..*joint
+            };
             bounds = bounds.union(&joint.moved(&model_from_bind));
             slack = slack.sup(&joint.slack(&model_from_bind));
         }
         // What a vertex follows a little, and lies far away, rounds what it follows most.
-        bounds.min -= slack;
-        bounds.max += slack;
-        bounds
+        bounds.grown(slack)
+    }
+
+    /// No vertex is taken farther than this, bind units, beyond the boxes by morph weights outside of the range that these
+    /// were made for; 0 within. O(targets).
+    ///
+    /// * `weights`: one a target; those that are missing count as 0.
+    pub fn excess(&self, weights: &[f32]) -> f32 {
+        let (low, high) = (self.weights.start().min(0.0), self.weights.end().max(0.0));
+        self.sum(weights, |weight| (weight - weight.clamp(low, high)).abs())
+    }
+
+    /// No vertex is taken farther than this, bind units, from rest by morph targets with `weights`. O(targets).
+    ///
+    /// * `weights`: as for [`excess`](Self::excess).
+    pub fn displacement(&self, weights: &[f32]) -> f32 {
+        self.sum(weights, f32::abs)
+    }
+
+    fn sum(&self, weights: &[f32], size: impl Fn(f32) -> f32) -> f32 {
+        let targets = weights.iter().zip(&self.target_reach);
+        let sum: f32 = targets.map(|(weight, reach)| size(*weight) * reach).sum();
+        // Each target may be rounded once here and once in a frame's sum.
+        sum * (1.0 + 2.0 * self.target_reach.len() as f32 * f32::EPSILON)
     }
 }
 
@@ -201,28 +265,41 @@ impl JointBox {
 pub(crate) fn reach(skin: &SkinnedMesh, weights: &RangeInclusive<f32>) -> Vec<Aabb> {
     let at_rest = |vertex| Aabb::at(skin.rest().position(vertex));
     let mut reach: Vec<_> = (0..skin.vertex_count()).map(at_rest).collect();
-    let mut morphed = VertexBlocks::new(skin.vertex_count());
-    let mut only = vec![0.0; skin.target_count()];
-    for target in 0..skin.target_count() {
-        only[target] = 1.0;
-        skin.morph(&only, &mut morphed);
-        only[target] = 0.0;
-        for (vertex, reach) in reach.iter_mut().enumerate() {
-            let delta = morphed.position(vertex) - skin.rest().position(vertex);
-            let (low, high) = (delta * *weights.start(), delta * *weights.end());
-            reach.min += low.inf(&high).inf(&Vec3::zeros());
-            reach.max += low.sup(&high).sup(&Vec3::zeros());
-        }
-    }
+    for_each_displacement(skin, |_, vertex, delta| {
+        let (low, high) = (delta * *weights.start(), delta * *weights.end());
+        reach[vertex].min += low.inf(&high).inf(&Vec3::zeros());
+        reach[vertex].max += low.sup(&high).sup(&Vec3::zeros());
+    });
     // Each target may be rounded once in its sum here and once in a frame's.
     let heaviest = weights.start().abs().max(weights.end().abs()).max(1.0);
     let rounding = skin.target_count() as f32 * heaviest * f32::EPSILON;
     for reach in &mut reach {
-        let slack = reach.min.abs().sup(&reach.max.abs()) * rounding;
-        reach.min -= slack;
-        reach.max += slack;
+        *reach = reach.grown(reach.min.abs().sup(&reach.max.abs()) * rounding);
     }
     reach
+}
+
+/// The largest displacement of any vertex by each morph target.
+fn target_reach(skin: &SkinnedMesh) -> Vec<f32> {
+    let mut reach = vec![0.0; skin.target_count()];
+    for_each_displacement(skin, |target, _, delta| {
+        reach[target] = delta.norm().max(reach[target]);
+    });
+    reach
+}
+
+/// Gives the target, the vertex and the displacement of all that morph targets move, and zeros besides.
+fn for_each_displacement(skin: &SkinnedMesh, mut visit: impl FnMut(usize, usize, Vec3)) {
+    skin.morph_blocks().for_each_entry(|target, block, deltas| {
+        let first = block * LANES;
+        for vertex in first..skin.vertex_count().min(first + LANES) {
+            visit(
+                target,
+                vertex,
+                Vec3::from(deltas.map(|part| part[vertex - first])),
+            );
+        }
+    });
 }
 
 impl VertexBlocks {

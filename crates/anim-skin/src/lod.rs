@@ -62,10 +62,18 @@ impl MeshLod {
     }
 
     /// Advances `state` by `dt` seconds: goes on fading, and only then changes again.
+    ///
+    /// A `dt` that is not finite counts as 0, and a fade that is no number as done.
     pub fn update(&self, pixels_per_metre: f32, dt: f32, state: &mut LodState) {
-        if state.fade >= 1.0 {
+        let dt = if dt.is_finite() { dt } else { 0.0 };
+        if state.fade >= 1.0 || state.fade.is_nan() {
             let level = self.select(pixels_per_metre, state.level);
             if level == state.level {
+                *state = LodState {
+                    level,
+                    previous: level,
+                    fade: 1.0,
+                };
                 return;
             }
             *state = LodState {
@@ -184,6 +192,24 @@ mod tests {
         for (found, expected) in fades.iter().zip(expected) {
             assert_eq!((found.0, found.1), (expected.0, expected.1));
             assert!((found.2 - expected.2).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_frame_without_a_length_ends_no_fade_for_ever() {
+        let lod = MeshLod::new(vec![0.0, 0.001]);
+        for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let mut state = LodState::default();
+            lod.update(10.0, odd, &mut state);
+            assert_eq!((state.level, state.fade), (1, 0.0));
+            lod.update(10.0, 0.1, &mut state);
+            lod.update(10.0, odd, &mut state);
+            assert!((state.fade - 0.4).abs() < 1e-6, "{state:?}");
+            (0..2).for_each(|_| lod.update(10.0, 0.1, &mut state));
+            assert_eq!((state.previous, state.fade), (1, 1.0));
+            state.fade = odd.sqrt();
+            lod.update(10.0, 0.1, &mut state);
+            assert_eq!((state.previous, state.fade), (1, 1.0));
         }
     }
 

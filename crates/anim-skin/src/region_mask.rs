@@ -29,7 +29,7 @@
 use anim_geom::chunks;
 use anim_math::lanes::{LANES, Lanes, Simd, SimdBase, dispatch, f32x8};
 
-use crate::vectors::{self, difference, resized_or};
+use crate::vectors::{self, Vectors, difference, resized_or};
 use crate::{DualPalette, Palette, SkinError, SkinnedMesh, VertexBlock, VertexBlocks};
 
 /// Blocks that are mixed while they are in the first-level cache.
@@ -66,6 +66,8 @@ impl RegionMask {
     }
 
     /// Moves `out` towards `other` by each vertex's factor; normals stay unit. O(V), allocates nothing.
+    ///
+    /// Where the factor is 0, `out` keeps its bits, and where it is 1 it gets those of `other`.
     ///
     /// # Panics
     ///
@@ -161,27 +163,56 @@ fn all(factors: &[Lanes], value: f32) -> bool {
     factors.iter().flatten().all(|factor| *factor == value)
 }
 
-/// `out` ← `out` + factor · (`other` − `out`).
+/// `out` ← `out` + factor · (`other` − `out`); where the factor is 0 or 1, one of the two to the bit.
 #[inline(always)]
 fn mix_blocks<S: Simd>(simd: S, factors: &[Lanes], other: &[VertexBlock], out: &mut [VertexBlock]) {
     let one = f32x8::splat(simd, 1.0);
     for ((factors, other), out) in factors.iter().zip(other).zip(out) {
         let factor = f32x8::from_slice(simd, factors);
-        let [x, y, z] = vectors::load(simd, &out.position);
-        let step = difference(vectors::load(simd, &other.position), [x, y, z]);
-        let mixed = [
-            x + step[0] * factor,
-            y + step[1] * factor,
-            z + step[2] * factor,
-        ];
-        vectors::store(mixed, &mut out.position);
-        let normal = vectors::load(simd, &out.normal);
-        let step = difference(vectors::load(simd, &other.normal), normal);
-        let mixed = [
-            normal[0] + step[0] * factor,
-            normal[1] + step[1] * factor,
-            normal[2] + step[2] * factor,
-        ];
-        vectors::store(resized_or(simd, mixed, one, normal), &mut out.normal);
+        let (from, to) = (
+            vectors::load(simd, &out.position),
+            vectors::load(simd, &other.position),
+        );
+        let mixed = between(from, to, factor);
+        vectors::store(whole_or(simd, factor, from, to, mixed), &mut out.position);
+        let (from, to) = (
+            vectors::load(simd, &out.normal),
+            vectors::load(simd, &other.normal),
+        );
+        let mixed = resized_or(simd, between(from, to, factor), one, from);
+        vectors::store(whole_or(simd, factor, from, to, mixed), &mut out.normal);
     }
+}
+
+#[inline(always)]
+fn between<S: Simd>(from: Vectors<S>, to: Vectors<S>, factor: f32x8<S>) -> Vectors<S> {
+    let step = difference(to, from);
+    [
+        from[0] + step[0] * factor,
+        from[1] + step[1] * factor,
+        from[2] + step[2] * factor,
+    ]
+}
+
+/// `from` where the factor is 0, `to` where it is 1, else `mixed`.
+#[inline(always)]
+fn whole_or<S: Simd>(
+    simd: S,
+    factor: f32x8<S>,
+    from: Vectors<S>,
+    to: Vectors<S>,
+    mixed: Vectors<S>,
+) -> Vectors<S> {
+    let has_other = simd.simd_gt_f32x8(factor, f32x8::splat(simd, 0.0));
+    let has_own = simd.simd_lt_f32x8(factor, f32x8::splat(simd, 1.0));
+    let mixed = [
+        simd.select_f32x8(has_own, mixed[0], to[0]),
+        simd.select_f32x8(has_own, mixed[1], to[1]),
+        simd.select_f32x8(has_own, mixed[2], to[2]),
+    ];
+    [
+        simd.select_f32x8(has_other, mixed[0], from[0]),
+        simd.select_f32x8(has_other, mixed[1], from[1]),
+        simd.select_f32x8(has_other, mixed[2], from[2]),
+    ]
 }

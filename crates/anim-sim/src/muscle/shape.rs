@@ -188,6 +188,15 @@ impl Belly {
         }
     }
 
+    /// No vertex is moved farther by [`bulge`](Self::bulge), m: skin moves by no more than the radius beneath it.
+    pub fn most_lift(&self, binding: &SkinBinding, length: f64) -> f64 {
+        let lifts = binding.vertices.iter().map(|bound| {
+            let lift = (self.radius_at(length, bound.fraction) - bound.radius) * bound.weight;
+            lift.abs()
+        });
+        lifts.filter(|lift| lift.is_finite()).fold(0.0, f64::max)
+    }
+
     /// The axis at `fraction` of the belly and its direction.
     fn place(&self, route: &Route, length: f64, fraction: f64) -> (Vector3<f64>, Vector3<f64>) {
         let start = (route.length() - length) * self.spec.origin_tendon;

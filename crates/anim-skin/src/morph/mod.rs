@@ -33,6 +33,7 @@ pub mod face_mix;
 pub mod facs;
 mod free_weights;
 pub mod in_between;
+pub mod one_euro;
 pub mod pca;
 pub mod rig;
 pub mod solve;
@@ -43,6 +44,7 @@ pub mod weight_curves;
 
 pub use compact::{CompactShape, CompactShapes};
 pub use csv::WeightFrames;
+pub use one_euro::{OneEuro, OneEuroState};
 pub use pca::ShapePca;
 pub use rig::{RigSpec, ShapeRig};
 pub use solve::{ShapeOutcome, ShapeSolver, SolveOptions};
@@ -207,15 +209,22 @@ impl MorphBlocks {
         weights: &[f32],
         mut visit: impl FnMut(f32, usize, &[Lanes; 3]),
     ) {
+        self.for_each_entry(|target, block, deltas| {
+            let weight = weights[target];
+            if weight != 0.0 {
+                visit(weight, block, deltas);
+            }
+        });
+    }
+
+    /// Gives the target, block and displacements of every block that a target moves, chunk by chunk, then target by target.
+    pub(crate) fn for_each_entry(&self, mut visit: impl FnMut(usize, usize, &[Lanes; 3])) {
         let mut start = 0;
         for (chunk, end) in self.chunk_ends.iter().enumerate() {
             for run in &self.runs[start..*end] {
-                let weight = weights[run.target as usize];
-                if weight != 0.0 {
-                    for entry in run.entries.clone() {
-                        let block = chunk * CHUNK + usize::from(self.blocks[entry]);
-                        visit(weight, block, &self.positions[entry].0);
-                    }
+                for entry in run.entries.clone() {
+                    let block = chunk * CHUNK + usize::from(self.blocks[entry]);
+                    visit(run.target as usize, block, &self.positions[entry].0);
                 }
             }
             start = *end;
