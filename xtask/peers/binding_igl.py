@@ -1,15 +1,17 @@
 """libigl: bounded biharmonic weights, each bone by itself, on tetrahedra.
 
-libigl makes tetrahedra with TetGen, whose licence keeps it out of many programs; here the solid is a lattice of cubes of
-six tetrahedra each, about as many nodes as ours, so that only the solvers differ.
+libigl makes tetrahedra with TetGen, whose licence keeps it out of many programs; here each cube of our lattice is six
+tetrahedra and its handles are ours, so that only the solvers differ. Energies are told by our operator, on the lattice, and
+by libigl's own, on the tetrahedra.
 """
 
 import sys
 
 import igl
 import numpy as np
+import scipy.sparse.csgraph
 
-from binding import Problem, fastest
+from binding import Lattice, Problem, divided, fastest
 
 ROUNDS = 8
 
@@ -17,44 +19,44 @@ ROUNDS = 8
 CUBE = [[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]]
 
 
-def lattice(problem, wanted):
-    """Nodes and tetrahedra of the cubes whose middle is inside, about `wanted` nodes."""
-    low, high = problem.positions.min(axis=0), problem.positions.max(axis=0)
-    cell = (np.prod(high - low) / wanted) ** (1 / 3)
-    for _ in range(6):
-        counts = np.ceil((high - low) / cell).astype(int) + 1
-        cubes = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, 3)
-        middles = low + (cubes + 0.5) * cell
-        inside = igl.winding_number(problem.positions, problem.triangles, middles) > 0.5
-        corners = cubes[inside][:, None, :] + [[c & 1, c >> 1 & 1, c >> 2] for c in range(8)]
-        nodes, place = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-        if abs(len(nodes) / wanted - 1) < 0.05:
-            break
-        cell *= (len(nodes) / wanted) ** (1 / 3)
-    tets = place.reshape(-1, 8)[:, CUBE].reshape(-1, 4)
-    return low + nodes * cell, tets, cell
+def hold_loose_parts(tets, is_held):
+    """Holds a node of each part that no bone does: libigl's system would be singular."""
+    _, part = scipy.sparse.csgraph.connected_components(igl.adjacency_matrix(tets), directed=False)
+    for label in set(part) - set(part[is_held]):
+        is_held[np.flatnonzero(part == label)[0]] = True
 
 
-def segment_distances(points, bones):
-    """points x bones."""
-    heads, along = bones[:, 0], bones[:, 1] - bones[:, 0]
-    squares = np.maximum((along**2).sum(axis=1), 1e-30)
-    share = np.einsum("pbk,bk->pb", points[:, None] - heads, along) / squares
-    nearest = heads + np.clip(share, 0, 1)[..., None] * along
-    return np.linalg.norm(points[:, None] - nearest, axis=2)
+def tet_energy(nodes, tets):
+    """The function of weights that libigl minimises."""
+    laplacian = igl.cotmatrix(nodes, tets)
+    mass = igl.massmatrix(nodes, tets, igl.MASSMATRIX_TYPE_DEFAULT).diagonal()
+    return lambda weights: 0.5 * (((laplacian @ weights) ** 2) / mass[:, None]).sum()
 
 
-problem = Problem(sys.argv[1])
-nodes, tets, cell = lattice(problem, problem.told["nodes"])
-distances = segment_distances(nodes, problem.bones)
-nearest = distances.argmin(axis=1)
-held = distances.min(axis=1) < 0.75 * cell
-# A bone that holds no node takes the nearest one that no other has.
-for bone in set(range(len(problem.bones))) - set(nearest[held]):
-    free = np.where(held, np.inf, distances[:, bone])
-    nearest[free.argmin()], held[free.argmin()] = bone, True
-handles = np.flatnonzero(held)
-values = np.eye(len(problem.bones))[nearest[handles]]
-seconds, weights = fastest(lambda: igl.bbw(nodes, tets, handles, values, max_iter=ROUNDS), rounds=1)
-name = f"libigl, {len(nodes)} nodes, {ROUNDS} rounds"
-problem.report_weights(name, seconds, weights)
+for path in sys.argv[1:]:
+    problem = Problem(path)
+    lattice = Lattice(problem)
+    nodes, tets = lattice.nodes, lattice.cubes[:, CUBE].reshape(-1, 4)
+    is_held = lattice.is_held.copy()
+    hold_loose_parts(tets, is_held)
+    handles = np.flatnonzero(is_held)
+    values = lattice.ours[handles]
+    # A joint that holds nothing would be a column of zeros.
+    columns = np.flatnonzero(values.any(axis=0))
+    solve = lambda: igl.bbw(nodes, tets, handles, values[:, columns], max_iter=ROUNDS)
+    seconds, solved = fastest(solve, rounds=1)
+    weights = np.zeros((len(nodes), problem.joint_count))
+    weights[:, columns] = solved
+    whole = divided(weights)
+    problem.report_weights(
+        f"libigl, {len(nodes)} nodes, {ROUNDS} rounds, bbw",
+        seconds,
+        lattice.at(problem.positions, weights),
+        energy=lattice.energy(whole),
+    )
+    of_tets = tet_energy(nodes, tets)
+    print(
+        f"note: {problem.task}: by libigl's operator the energy is {of_tets(lattice.ours):.5g} of ours,"
+        f" {of_tets(whole):.5g} of libigl's; {len(nodes)} of {lattice.all_nodes} nodes are in whole cubes",
+        flush=True,
+    )

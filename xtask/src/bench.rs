@@ -51,8 +51,9 @@ impl Measured {
     }
 }
 
-/// Benches of other crates on which the figures of a crate rest: they run and are shown with its own.
-const BELOW: [(&str, &str); 1] = [("anim-sim", "collide")];
+/// Benches of other crates on which the figures of a crate rest, or that bring it problems from files: they run and are
+/// shown with its own.
+const BELOW: [(&str, &str); 2] = [("anim-sim", "collide"), ("anim-skin", "binding")];
 
 /// Whether a bench runs, of which package it is and how it is called.
 fn is_chosen(chosen: &[&str], package: &str, bench: &str) -> bool {

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anim_asset::{Document, Primitive};
+use anim_asset::{Document, Format, Primitive};
 use anim_engine::math::Vec3;
+use anim_engine::math::nalgebra::DMatrix;
 use anim_engine::skin::morph::{CompactShape, ShapePca, ShapeSolver, SolveOptions, arkit, pca};
 use anim_engine::skin::{MorphTarget, SkinError};
 use serde_json::{Map, Value, json};
 
 use crate::output::{Exit, Failure};
+use crate::shapes_curves::{self, Curves};
 use crate::{input, output};
 
 #[derive(Debug, clap::Args)]
@@ -22,15 +24,31 @@ pub(crate) struct Args {
     /// markers, a line each: vertex,x,y,z, m, in the mesh's own space.
     #[arg(long)]
     target: Option<PathBuf>,
-    /// Tell what the shapes take in 16 bits.
+    /// Tell what the shapes take in 16 bits, and what they lose; --out FILE.glb, .gltf or .pack writes the file with them.
     #[arg(long)]
     compress: bool,
     /// Displacements below this are left out by --compress, m.
     #[arg(long, default_value_t = 1e-5)]
     tolerance: f32,
-    /// Tell how much of the shapes' energy the first principal components hold.
+    /// Tell how much of the shapes' energy the first principal components hold; --out FILE.json writes the components and
+    /// how much of each a shape has.
     #[arg(long)]
     pca: bool,
+    /// Tell what the weight curves of a clip take; --out FILE.animcurves writes them.
+    #[arg(long)]
+    curves: bool,
+    /// Number or name of the clip of --curves; the first if left out.
+    #[arg(long, requires = "curves")]
+    clip: Option<String>,
+    /// Frames a second that --curves keeps.
+    #[arg(long, default_value_t = 60.0)]
+    fps: f32,
+    /// Error that a weight of --curves may have.
+    #[arg(long, default_value_t = 0.005)]
+    weight_tolerance: f32,
+    /// Write what --compress, --pca or --curves made, told by the extension.
+    #[arg(long)]
+    out: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -42,9 +60,50 @@ const MOST_NUMBERS: usize = 1 << 28;
 const SHARES: [f64; 3] = [0.9, 0.99, 0.999];
 
 /// The shapes of one primitive.
-struct Face<'a> {
-    primitive: &'a Primitive,
-    names: Vec<String>,
+pub(crate) struct Face<'a> {
+    /// Indices of the mesh, and of the primitive in it.
+    pub(crate) place: (usize, usize),
+    pub(crate) primitive: &'a Primitive,
+    pub(crate) names: Vec<String>,
+}
+
+/// What `--out` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Product {
+    Shapes(Format),
+    Components,
+    Curves,
+}
+
+/// Told by the extension of `--out`; what makes it must be asked for.
+fn product(args: &Args) -> Result<Option<Product>, Failure> {
+    let Some(out) = &args.out else {
+        return Ok(None);
+    };
+    let is = |wanted: &str| {
+        out.extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case(wanted))
+    };
+    let (product, given, option) = if is("json") {
+        (Product::Components, args.pca, "--pca")
+    } else if is(shapes_curves::EXTENSION) {
+        (Product::Curves, args.curves, "--curves")
+    } else {
+        let format = output::character_format(out).map_err(|_| {
+            let wanted =
+                "not one of .glb, .gltf, .pack (--compress), .json (--pca), .animcurves (--curves)";
+            Failure::new(out.display().to_string(), "extension", wanted)
+        })?;
+        (Product::Shapes(format), args.compress, "--compress")
+    };
+    if !given {
+        let message = format!(
+            "{} is what {option} makes, which was not asked for",
+            out.display()
+        );
+        return Err(Failure::option("--out", message));
+    }
+    Ok(Some(product))
 }
 
 impl Face<'_> {
@@ -58,10 +117,17 @@ impl Face<'_> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    if !(args.tolerance.is_finite() && args.tolerance > 0.0) {
-        let what = format!("{} is not a positive length", args.tolerance);
-        return Err(Failure::option("--tolerance", what));
+    for (option, number) in [
+        ("--tolerance", args.tolerance),
+        ("--weight-tolerance", args.weight_tolerance),
+        ("--fps", args.fps),
+    ] {
+        if !(number.is_finite() && number > 0.0) {
+            let what = format!("{number} is not a positive number");
+            return Err(Failure::option(option, what));
+        }
     }
+    let product = product(args)?;
     let document = input::document(&args.file)?;
     let file = args.file.display().to_string();
     let face = face(&document, args.mesh.as_deref(), &file)?;
@@ -90,17 +156,44 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             text.push_str(&format!("{what}: {}\n", output::printable(&names)));
         }
     }
+    let mut made = None;
     if args.compress {
-        compress(&face, args.tolerance, &mut value, &mut text).map_err(unusable)?;
+        let targets = compress(&face, args.tolerance, &mut value, &mut text).map_err(unusable)?;
+        if let Some(Product::Shapes(format)) = product {
+            made = Some(with_shapes(&document, face.place, targets, format));
+        }
     }
     if args.pca {
         fits("--pca", &face, face.rest().len())?;
-        components(&face, &mut value, &mut text).map_err(unusable)?;
+        let pca = components(&face, &mut value, &mut text).map_err(unusable)?;
+        if product == Some(Product::Components) {
+            made = Some(components_json(&face, &pca).into_bytes());
+        }
+    }
+    if args.curves {
+        let request = Curves {
+            clip: args.clip.as_deref(),
+            fps: args.fps,
+            tolerance: args.weight_tolerance,
+            most_numbers: MOST_NUMBERS,
+        };
+        let curves = shapes_curves::compress(&document, &face, &request)?;
+        text.push_str(&curves.told);
+        value["curves"] = curves.value;
+        if product == Some(Product::Curves) {
+            made = Some(curves.bytes);
+        }
     }
     if let Some(target) = &args.target {
         let markers = markers(target, &face)?;
         fits("--target", &face, markers.len())?;
         solve(&face, &markers, &mut value, &mut text).map_err(unusable)?;
+    }
+    if let (Some(out), Some(bytes)) = (&args.out, made) {
+        output::file(out, &bytes)?;
+        let out = out.display().to_string();
+        text.push_str(&format!("wrote {}\n", output::printable(&out)));
+        value["out"] = json!(out);
     }
     if args.json {
         output::json("shapes", value)?;
@@ -128,13 +221,13 @@ fn joined(names: &[&String]) -> String {
 
 /// The primitive with most shapes, of one mesh or of all.
 fn face<'a>(document: &'a Document, wanted: Option<&str>, file: &str) -> Result<Face<'a>, Failure> {
-    let meshes: Vec<_> = document.meshes.iter().collect();
+    let meshes: Vec<_> = document.meshes.iter().enumerate().collect();
     let meshes = match wanted {
         None => meshes,
         Some(wanted) => {
             let named = meshes
                 .iter()
-                .find(|mesh| mesh.name.as_deref() == Some(wanted));
+                .find(|(_, mesh)| mesh.name.as_deref() == Some(wanted));
             let number = wanted.trim_start_matches('#').parse::<usize>();
             let numbered = number.ok().and_then(|number| meshes.get(number));
             let one = named.or(numbered).ok_or_else(|| {
@@ -144,14 +237,17 @@ fn face<'a>(document: &'a Document, wanted: Option<&str>, file: &str) -> Result<
             vec![*one]
         }
     };
-    let primitives = meshes.into_iter().flat_map(|mesh| &mesh.primitives);
+    let primitives = meshes.into_iter().flat_map(|(index, mesh)| {
+        let primitives = mesh.primitives.iter().enumerate();
+        primitives.map(move |(place, primitive)| ((index, place), primitive))
+    });
     // Of equals the first.
     let most = primitives.reduce(|a, b| {
-        let is_more = b.targets.len() > a.targets.len();
+        let is_more = b.1.targets.len() > a.1.targets.len();
         if is_more { b } else { a }
     });
-    let primitive = most
-        .filter(|primitive| !primitive.targets.is_empty())
+    let (place, primitive) = most
+        .filter(|(_, primitive)| !primitive.targets.is_empty())
         .ok_or_else(|| Failure::new(file, "/meshes", "no shapes"))?;
     let names = primitive.targets.iter().enumerate();
     let names = names.map(|(place, target)| {
@@ -159,19 +255,21 @@ fn face<'a>(document: &'a Document, wanted: Option<&str>, file: &str) -> Result<
         name.unwrap_or_else(|| format!("target_{place}"))
     });
     Ok(Face {
+        place,
         primitive,
         names: names.collect(),
     })
 }
 
-/// What the shapes take as numbers, and in 16 bits.
+/// What the shapes take as numbers, and in 16 bits; and the shapes as they come back from these.
 fn compress(
     face: &Face<'_>,
     tolerance: f32,
     value: &mut Value,
     text: &mut String,
-) -> Result<(), SkinError> {
+) -> Result<Vec<MorphTarget>, SkinError> {
     let (mut rows, mut raw, mut bytes, mut error) = (Vec::new(), 0, 0, 0.0_f32);
+    let mut targets = Vec::with_capacity(face.targets().len());
     for (name, target) in face.names.iter().zip(face.targets()) {
         let compact = CompactShape::new(target, tolerance)?;
         // An index, and three numbers a displacement.
@@ -182,7 +280,9 @@ fn compress(
             "raw_bytes": target_raw,
             "bytes": compact.bytes(),
             "max_error_mm": compact.error * 1e3,
+            "max_normal_error": compact.normal_error,
         }));
+        targets.push(compact.decode());
         raw += target_raw;
         bytes += compact.bytes();
         error = error.max(compact.error);
@@ -195,11 +295,27 @@ fn compress(
     value["bytes"] = json!(bytes);
     value["max_error_mm"] = json!(error * 1e3);
     value["compressed"] = json!(rows);
-    Ok(())
+    Ok(targets)
+}
+
+/// The file with other shapes of one primitive.
+fn with_shapes(
+    document: &Document,
+    (mesh, primitive): (usize, usize),
+    targets: Vec<MorphTarget>,
+    format: Format,
+) -> Vec<u8> {
+    let mut document = document.clone();
+    document.meshes[mesh].primitives[primitive].targets = targets;
+    anim_asset::encode(&document, format)
 }
 
 /// The share of the energy that the first components hold.
-fn components(face: &Face<'_>, value: &mut Value, text: &mut String) -> Result<(), SkinError> {
+fn components(
+    face: &Face<'_>,
+    value: &mut Value,
+    text: &mut String,
+) -> Result<ShapePca, SkinError> {
     let matrix = pca::shape_matrix(face.targets(), face.rest().len())?;
     let pca = ShapePca::new(&matrix)?;
     for share in SHARES {
@@ -210,7 +326,24 @@ fn components(face: &Face<'_>, value: &mut Value, text: &mut String) -> Result<(
         ));
     }
     value["energy"] = json!(pca.energies());
-    Ok(())
+    Ok(pca)
+}
+
+/// The components as a file: shape s displaces the vertices by Σ coefficients\[s\]\[c\] · components\[c\], m.
+fn components_json(face: &Face<'_>, pca: &ShapePca) -> String {
+    let columns = |matrix: &DMatrix<f64>| -> Vec<Vec<f32>> {
+        let column = |c: usize| matrix.column(c).iter().map(|x| *x as f32).collect();
+        (0..matrix.ncols()).map(column).collect()
+    };
+    let value = json!({
+        "schema": "anim.shape-components/1",
+        "shapes": face.names,
+        "vertices": face.rest().len(),
+        "energy": pca.energies(),
+        "coefficients": columns(pca.coefficients()),
+        "components": columns(pca.components()),
+    });
+    format!("{value}\n")
 }
 
 /// Vertices and where they should be.

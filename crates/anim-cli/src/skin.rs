@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::output::{Exit, Failure};
 use crate::picture::{self, Look};
-use crate::{input, output, play};
+use crate::{input, output, play, threads};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -44,6 +44,9 @@ pub(crate) struct Args {
     /// Draw the edges of triangles.
     #[arg(long)]
     wire: bool,
+    /// Threads, on which nanoseconds a vertex depend and results do not.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -102,8 +105,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         [] => Deform::ALL,
         several => several,
     };
-    let rows = methods.iter().map(|deform| row(*deform, &posed));
-    let rows = rows.collect::<Result<Vec<Row>, _>>();
+    let rows = threads::within(Some(args.threads), || {
+        let rows = methods.iter().map(|deform| row(*deform, &posed));
+        rows.collect::<Result<Vec<Row>, _>>()
+    })?;
     let rows = rows.map_err(|error| Failure::new(&name, "/meshes", error))?;
 
     if let Some(out) = &args.out {
@@ -133,6 +138,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
                 "file": input::file_name(&args.file),
                 "time_s": args.time,
                 "surfaces": posed.len(),
+                "threads": args.threads,
                 "vertices": counts(&|surface| surface.mesh.vertex_count()),
                 "joints": counts(&|surface| surface.mesh.joints().len()),
                 "methods": rows.iter().map(value).collect::<Vec<Value>>(),

@@ -6,14 +6,14 @@ use std::time::Instant;
 use anim_engine::skin::Influences;
 use anim_engine::skin::SkinError;
 use anim_engine::skin::weights::{
-    self, BiharmonicOptions, BindReport, Bones, GeodesicOptions, HeatOptions,
+    self, BiharmonicOptions, BiharmonicReport, BindReport, Bones, GeodesicOptions, HeatOptions,
     InverseDistanceOptions, NearestOptions, SkinWeights, VoxelOptions,
 };
 use serde_json::{Value, json};
 
 use crate::output::{Exit, Failure};
 use crate::weights_rig::{Body, Rig, joined};
-use crate::{input, output, weights_picture};
+use crate::{input, output, threads, weights_picture};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -31,6 +31,15 @@ pub(crate) struct Args {
     /// Joints that a vertex follows at most.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..))]
     influences: u8,
+    /// How weights fall off with the distance by voxels: from 0, with its second power, to 1, with its fourth; 1 if left out.
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    falloff: Option<f64>,
+    /// Iterations of bbw at most; 400 if left out.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: Option<u32>,
+    /// Threads; all if left out, and results do not depend on them.
+    #[arg(long)]
+    threads: Option<usize>,
     /// Write the bound character: .glb, .gltf or .pack.
     #[arg(long)]
     out: Option<PathBuf>,
@@ -73,59 +82,100 @@ impl Method {
             Self::Distance => "distance",
         }
     }
+}
 
-    /// Weights of at most `influences` joints a vertex.
-    fn bind(
-        self,
-        body: &Body,
-        bones: &Bones,
-        influences: usize,
-    ) -> Result<(SkinWeights, BindReport), SkinError> {
-        let mesh = &body.mesh;
-        let some = Some(influences);
-        let (weights, mut report) = match self {
-            Self::Voxel => {
-                let options = VoxelOptions {
-                    influences,
-                    ..VoxelOptions::default()
-                };
-                weights::voxel(mesh, bones, &options)?
-            }
-            Self::Heat => {
-                let options = HeatOptions {
-                    influences: some,
-                    ..HeatOptions::default()
-                };
-                weights::heat(mesh, bones, &options)?
-            }
-            Self::Bbw => {
-                let options = BiharmonicOptions {
-                    influences: some,
-                    ..BiharmonicOptions::default()
-                };
-                let (weights, report) = weights::biharmonic(mesh, bones, &options)?;
-                (weights, report.bind)
-            }
-            Self::Geodesic => {
-                let options = GeodesicOptions {
-                    influences: some,
-                    ..GeodesicOptions::default()
-                };
-                weights::geodesic(mesh, bones, &options)?
-            }
-            Self::Nearest => weights::nearest(mesh, bones, &NearestOptions::default())?,
-            Self::Distance => {
-                let options = InverseDistanceOptions {
-                    influences: some,
-                    ..InverseDistanceOptions::default()
-                };
-                weights::inverse_distance(mesh, bones, &options)?
-            }
-        };
-        // Bones that are equally near may be more than were asked for.
-        let (weights, dropped) = weights.limited(influences);
-        report.dropped_mass_max = report.dropped_mass_max.max(dropped);
-        Ok((weights, report))
+/// Weights of at most as many joints a vertex as were asked for.
+fn bind(args: &Args, body: &Body, bones: &Bones) -> Result<Bound, SkinError> {
+    let mesh = &body.mesh;
+    let influences = usize::from(args.influences);
+    let some = Some(influences);
+    let mut solver = None;
+    let (weights, mut report) = match args.method {
+        Method::Voxel => {
+            let default = VoxelOptions::default();
+            let options = VoxelOptions {
+                influences,
+                falloff: args.falloff.unwrap_or(default.falloff),
+                ..default
+            };
+            weights::voxel(mesh, bones, &options)?
+        }
+        Method::Heat => {
+            let options = HeatOptions {
+                influences: some,
+                ..HeatOptions::default()
+            };
+            weights::heat(mesh, bones, &options)?
+        }
+        Method::Bbw => {
+            let default = BiharmonicOptions::default();
+            let options = BiharmonicOptions {
+                influences: some,
+                max_iterations: args
+                    .iterations
+                    .map_or(default.max_iterations, |n| n as usize),
+                ..default
+            };
+            let (weights, report) = weights::biharmonic(mesh, bones, &options)?;
+            let bind = report.bind.clone();
+            solver = Some((options, report));
+            (weights, bind)
+        }
+        Method::Geodesic => {
+            let options = GeodesicOptions {
+                influences: some,
+                ..GeodesicOptions::default()
+            };
+            weights::geodesic(mesh, bones, &options)?
+        }
+        Method::Nearest => weights::nearest(mesh, bones, &NearestOptions::default())?,
+        Method::Distance => {
+            let options = InverseDistanceOptions {
+                influences: some,
+                ..InverseDistanceOptions::default()
+            };
+            weights::inverse_distance(mesh, bones, &options)?
+        }
+    };
+    // Bones that are equally near may be more than were asked for.
+    let (weights, dropped) = weights.limited(influences);
+    report.dropped_mass_max = report.dropped_mass_max.max(dropped);
+    Ok(Bound {
+        weights,
+        report,
+        solver,
+    })
+}
+
+/// What came of a method.
+struct Bound {
+    weights: SkinWeights,
+    report: BindReport,
+    /// Of bbw, which solves step by step.
+    solver: Option<(BiharmonicOptions, BiharmonicReport)>,
+}
+
+/// Refuses options of other methods than the one that runs.
+fn check(args: &Args) -> Result<(), Failure> {
+    let of = |option, given: bool, method: Method| match given && args.method != method {
+        true => {
+            let message = format!(
+                "{} has none: only {} does",
+                args.method.name(),
+                method.name()
+            );
+            Err(Failure::option(option, message))
+        }
+        false => Ok(()),
+    };
+    of("--falloff", args.falloff.is_some(), Method::Voxel)?;
+    of("--iterations", args.iterations.is_some(), Method::Bbw)?;
+    match args.falloff {
+        Some(falloff) if !(0.0..=1.0).contains(&falloff) => {
+            let message = format!("{falloff} is not in [0, 1]");
+            Err(Failure::option("--falloff", message))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -134,6 +184,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         output::character_format(out)?;
     }
     args.png.as_deref().map_or(Ok(()), output::check_picture)?;
+    check(args)?;
     let name = args.mesh.display().to_string();
     let document = input::document(&args.mesh)?;
     let body = Body::new(&document, &name)?;
@@ -147,11 +198,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let shown = shown.transpose()?;
 
     let start = Instant::now();
-    let bound = args
-        .method
-        .bind(&body, &rig.bones, usize::from(args.influences));
+    let bound = threads::within(args.threads, || bind(args, &body, &rig.bones))?;
     let seconds = start.elapsed().as_secs_f64();
-    let (weights, report) = bound.map_err(|error| Failure::new(name.as_str(), "/", error))?;
+    let Bound {
+        weights,
+        report,
+        solver,
+    } = bound.map_err(|error| Failure::new(name.as_str(), "/", error))?;
+    let unsolved = solver.as_ref().and_then(unsolved);
+    if let Some(message) = &unsolved {
+        output::diagnostic("warning", &name, "bbw", message);
+    }
     let influences = weights.to_influences();
 
     if let Some(out) = &args.out {
@@ -181,6 +238,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         "dropped_mass_max": report.dropped_mass_max,
         "components": report.components,
         "report": told(&report, &rig),
+        "solver": solver.as_ref().map(solver_json),
         "out": args.out.as_ref().map(|out| out.display().to_string()),
         "findings": output::findings_json(&document.findings),
     });
@@ -191,6 +249,36 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         output::text(&summary(&value))?;
     }
     Ok(Exit::Fine)
+}
+
+/// Says so if the solver stopped at its limit of iterations.
+fn unsolved((options, report): &(BiharmonicOptions, BiharmonicReport)) -> Option<String> {
+    let worst = report.primal_residual.max(report.dual_residual);
+    (worst > options.tolerance).then(|| {
+        format!(
+            "stopped after {} iterations with a residual of {worst:.1e} above {:.1e}: weights are whole but could be smoother, try --iterations {}",
+            report.iterations,
+            options.tolerance,
+            4 * options.max_iterations,
+        )
+    })
+}
+
+/// How the solver of bbw went.
+fn solver_json(solver: &(BiharmonicOptions, BiharmonicReport)) -> Value {
+    let (options, report) = solver;
+    json!({
+        "nodes": report.nodes,
+        "handles": report.handles,
+        "iterations": report.iterations,
+        "factorizations": report.factorizations,
+        "primal_residual": report.primal_residual,
+        "dual_residual": report.dual_residual,
+        "tolerance": options.tolerance,
+        "converged": unsolved(solver).is_none(),
+        "energy": report.energy,
+        "energy_gap": report.gap,
+    })
 }
 
 /// How far the sum of a row is from 1 at most, as it is written.
@@ -239,5 +327,22 @@ fn summary(value: &Value) -> String {
         value["islands"],
         count("joint without vertices"),
         value["dropped_mass_max"].as_f64().unwrap_or_default(),
+    ) + &solved(&value["solver"])
+}
+
+/// The same of the solver, if there was one.
+fn solved(solver: &Value) -> String {
+    if solver.is_null() {
+        return String::new();
+    }
+    let number = |key: &str| solver[key].as_f64().unwrap_or_default();
+    format!(
+        "  {} iterations on {} nodes, residuals {:.1e} and {:.1e}, energy {:.4} at most {:.4} above the least\n",
+        solver["iterations"],
+        solver["nodes"],
+        number("primal_residual"),
+        number("dual_residual"),
+        number("energy"),
+        number("energy_gap"),
     )
 }

@@ -82,7 +82,7 @@ fn biharmonic(c: &mut Criterion) {
     group.finish();
 }
 
-/// The hand, to be solved in a solid of as many nodes as ours.
+/// The hand, to be solved in the solid and between the handles that ours is.
 fn leave(_: &mut Criterion) {
     peers::leave("bbw", || {
         let (mesh, bones) = hand();
@@ -91,9 +91,10 @@ fn leave(_: &mut Criterion) {
         let (seconds, (weights, report)) = peers::fastest(solve);
         let mut problem = peers::problem("bounded biharmonic weights, hand, 20 bones", &mesh);
         problem["bones"] = peers::bones(&bones);
-        problem["nodes"] = json!(report.nodes);
+        let nodes = weights::biharmonic_nodes(&mesh, &bones, &options).unwrap();
+        problem["lattice"] = peers::lattice(&nodes);
         let name = format!(
-            "anim-skin, {} nodes, {:.0e}",
+            "anim-skin, {} nodes, {:.0e}, bbw",
             report.nodes, options.tolerance
         );
         problem["ours"] = json!([peers::rows(&name, seconds, &weights)]);

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anim_asset::{Document, Format, MeshSpec, Node, Primitive};
+use anim_engine::curves::{DenseTrack, Interpolation, WideTrack, WideTrackSpec};
 use anim_engine::geom::primitives;
 use anim_engine::math::Vec3;
+use anim_engine::skeleton::{ClipSpec, MorphChannel};
 use anim_engine::skin::MorphTarget;
 
 use crate::run::{Run, anim, data, scratch};
@@ -106,6 +108,145 @@ fn sizes_and_components_are_told() {
     let energy = json["energy"].as_array().expect("a list");
     assert_eq!(energy.len(), 3);
     assert!((energy[0].as_f64().expect("a share") - 1.0 / 3.0).abs() < 0.02);
+}
+
+/// A path in the tests' folder, as text.
+fn out(name: &str) -> String {
+    scratch(name).to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn compressed_shapes_are_written_and_as_near_as_is_told() {
+    let (face, out) = (ball("shapes_pack.glb", [0.0; 3]), out("shapes_packed.glb"));
+    let run = shapes(&face, &["--compress", "--tolerance", "1e-4", "--out", &out]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let json = run.json();
+    assert_eq!(json["out"], out.as_str());
+    let error = json["max_error_mm"].as_f64().expect("a length") as f32 * 1e-3;
+    let [before, after] = [face.as_path(), Path::new(&out)]
+        .map(|path| anim_asset::load(path).expect("a face").meshes[0].primitives[0].clone());
+    assert_eq!(before.mesh.rest, after.mesh.rest);
+    assert_eq!(before.targets.len(), after.targets.len());
+    let mut largest = 0.0_f32;
+    for (before, after) in before.targets.iter().zip(&after.targets) {
+        assert_eq!(before.name, after.name);
+        assert_eq!(before.vertices, after.vertices);
+        let pairs = before.positions.iter().zip(&after.positions);
+        largest = pairs.map(|(a, b)| (a - b).norm()).fold(largest, f32::max);
+    }
+    assert!(largest <= error, "{largest} {error}");
+}
+
+#[test]
+fn components_that_are_written_sum_to_the_shapes() {
+    let (face, out) = (ball("shapes_pca.glb", [0.0; 3]), out("shapes_pca.json"));
+    let run = shapes(&face, &["--pca", "--out", &out]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let text = std::fs::read_to_string(&out).expect("a file");
+    let written: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let rows = |key: &str| -> Vec<Vec<f64>> {
+        let rows = written[key].as_array().expect("a list").iter();
+        let row = |row: &serde_json::Value| {
+            let numbers = row.as_array().expect("a row").iter();
+            numbers.map(|x| x.as_f64().expect("a number")).collect()
+        };
+        rows.map(row).collect()
+    };
+    let (components, coefficients) = (rows("components"), rows("coefficients"));
+    let document = anim_asset::load(&face).expect("a face");
+    let primitive = &document.meshes[0].primitives[0];
+    assert_eq!(written["vertices"], primitive.mesh.vertex_count());
+    for (target, coefficients) in primitive.targets.iter().zip(&coefficients) {
+        let mut wanted = vec![0.0; 3 * primitive.mesh.vertex_count()];
+        for (vertex, displacement) in target.vertices.iter().zip(&target.positions) {
+            for axis in 0..3 {
+                wanted[3 * *vertex as usize + axis] = f64::from(displacement[axis]);
+            }
+        }
+        for (place, wanted) in wanted.into_iter().enumerate() {
+            let parts = coefficients.iter().zip(&components);
+            let sum: f64 = parts.map(|(c, component)| c * component[place]).sum();
+            // Numbers of seven digits, coefficients of some decimetres.
+            assert!((sum - wanted).abs() < 1e-6, "{place}: {sum} {wanted}");
+        }
+    }
+}
+
+#[test]
+fn the_curves_of_a_clip_are_written_within_the_tolerance() {
+    let face = ball("shapes_still.glb", [0.0; 3]);
+    let mut document = anim_asset::load(&face).expect("a face");
+    let times: Vec<f32> = (0..=20).map(|key| key as f32 * 0.1).collect();
+    let smile = |t: f32, shape: usize| 0.5 + 0.5 * (t * (1.0 + shape as f32)).sin();
+    let values = times
+        .iter()
+        .flat_map(|t| (0..3).map(|shape| smile(*t, shape)));
+    let track = WideTrack::new(WideTrackSpec {
+        width: 3,
+        values: values.collect(),
+        times,
+        interpolation: Interpolation::Linear,
+    })
+    .expect("a track");
+    document.clips = vec![ClipSpec {
+        name: Some("grin".to_owned()),
+        morphs: vec![MorphChannel {
+            joint: 0,
+            track: track.clone(),
+        }],
+        ..ClipSpec::default()
+    }];
+    let face = scratch("shapes_grin.glb");
+    std::fs::write(&face, anim_asset::encode(&document, Format::Glb)).expect("a file");
+    let out = out("grin.animcurves");
+    let run = shapes(
+        &face,
+        &["--curves", "--clip", "grin", "--fps", "30", "--out", &out],
+    );
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let json = run.json();
+    let curves = &json["curves"];
+    assert_eq!(
+        (&curves["frames"], &curves["weights"]),
+        (&61.into(), &3.into())
+    );
+    assert!(curves["max_error"].as_f64().expect("a weight") <= 0.005);
+    let bytes = std::fs::read(&out).expect("curves");
+    assert_eq!(curves["bytes"], bytes.len());
+    assert!(bytes.len() < 61 * 3 * 4 / 2, "{}", bytes.len());
+    let curves = DenseTrack::from_bytes(bytes).expect("curves");
+    let curves = curves.expand().expect("a track");
+    let (mut kept, mut exact) = ([0.0; 3], [0.0; 3]);
+    for frame in 0..61 {
+        let time = frame as f32 / 30.0;
+        curves.sample(time, &mut kept);
+        track.sample(time, &mut exact);
+        let near = kept
+            .iter()
+            .zip(exact)
+            .all(|(a, b)| (a - b).abs() <= 0.00501);
+        assert!(near, "{time}: {kept:?} {exact:?}");
+    }
+    for options in [&["--curves", "--clip", "frown"][..], &["--clip", "grin"]] {
+        assert_eq!(shapes(&face, options).code, 2, "{options:?}");
+    }
+}
+
+#[test]
+fn what_was_not_made_is_not_written() {
+    let face = ball("shapes_unmade.glb", [0.0; 3]);
+    for (options, why) in [
+        (&["--out", "x.glb"][..], "--compress"),
+        (&["--compress", "--out", "x.json"], "--pca"),
+        (&["--pca", "--out", "x.animcurves"], "--curves"),
+        (&["--pca", "--out", "x.txt"], "extension"),
+        (&["--curves"], "no clip"),
+        (&["--curves", "--fps", "0"], "--fps"),
+    ] {
+        let run = shapes(&face, options);
+        assert_eq!(run.code, 2, "{options:?}");
+        assert!(run.stderr.contains(why), "{options:?}: {}", run.stderr);
+    }
 }
 
 #[test]

@@ -46,6 +46,22 @@ fn each_deformer_has_its_speed_volume_and_distance() {
 }
 
 #[test]
+fn threads_change_no_result() {
+    let figure = figure("skin_threads.glb");
+    let results = ["1", "2"].map(|threads| {
+        let run = skin(&figure, &["--time", "0.3", "--threads", threads]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let json = run.json();
+        assert_eq!(json["threads"].to_string(), threads);
+        let methods = json["methods"].as_array().expect("a list").iter();
+        let results = methods.map(|m| (m["volume_ratio"].clone(), m["max_offset_m"].clone()));
+        results.collect::<Vec<_>>()
+    });
+    assert_eq!(results[0], results[1]);
+    assert_eq!(skin(&figure, &["--threads", "1000"]).code, 2);
+}
+
+#[test]
 fn methods_come_in_the_order_asked_for_and_side_by_side() {
     let (figure, out) = (figure("skin_sheet.glb"), scratch("skin.png"));
     let out = out.to_str().expect("UTF-8");

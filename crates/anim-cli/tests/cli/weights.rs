@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anim_engine::geom::primitives;
 use serde_json::Value;
 
 use crate::run::{Run, anim, data, scratch};
@@ -177,6 +178,107 @@ fn a_human_and_a_fox_are_bound_again_and_stand_as_they_did() {
     }
 }
 
+/// A ball of 1,600 vertices, which is work for several threads, and four bones across it.
+fn ball(name: &str) -> [String; 2] {
+    let ball = primitives::sphere(1.0, 40, 39);
+    let mut text = String::new();
+    for p in &ball.rest.positions {
+        text += &format!("v {} {} {}\n", p.x, p.y, p.z);
+    }
+    for [a, b, c] in &ball.triangles {
+        text += &format!("f {} {} {}\n", a + 1, b + 1, c + 1);
+    }
+    let bone = |(index, [x, z]): (usize, [f64; 2])| {
+        format!(r#"{{"name": "b{index}", "head": [{x}, -0.5, {z}], "tail": [{x}, 0.6, {z}]}}"#)
+    };
+    let places = [[-0.4, -0.4], [-0.4, 0.5], [0.4, -0.3], [0.5, 0.4]];
+    let bones: Vec<String> = places.into_iter().enumerate().map(bone).collect();
+    let bones = format!(r#"{{"bones": [{}]}}"#, bones.join(","));
+    [("obj", text), ("json", bones)].map(|(extension, text)| {
+        let path = scratch(&format!("{name}.{extension}"));
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("UTF-8").to_owned()
+    })
+}
+
+#[test]
+fn threads_do_not_change_a_bit_of_what_is_written() {
+    let [ball, bones] = ball("threads");
+    for method in METHODS {
+        let written = ["1", "2"].map(|threads| {
+            let out = scratch(&format!("threads_{method}_{threads}.glb"));
+            let out = out.to_str().expect("UTF-8");
+            let options = ["--skeleton", &bones, "--method", method];
+            let options = [&options[..], &["--threads", threads, "--out", out]].concat();
+            let run = weights(Path::new(&ball), &options);
+            assert_eq!(run.code, 0, "{method}: {}", run.stderr);
+            std::fs::read(out).expect("a character")
+        });
+        assert!(written[0] == written[1], "{method}");
+    }
+}
+
+#[test]
+fn a_falloff_with_the_second_power_shares_more_than_one_with_the_fourth() {
+    let [ball, bones] = ball("falloff");
+    let largest = |falloff: &[&str]| -> f32 {
+        let out = scratch("falloff.glb");
+        let out_text = out.to_str().expect("UTF-8");
+        let options = [&["--skeleton", &bones, "--out", out_text][..], falloff].concat();
+        let run = weights(Path::new(&ball), &options);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let document = anim_asset::load(&out).expect("a character");
+        let influences = document.meshes[0].primitives[0].influences.as_ref();
+        let influences = influences.expect("influences");
+        let rows = influences.weights.chunks(influences.per_vertex);
+        let largest = rows.map(|row| row.iter().copied().fold(0.0, f32::max));
+        largest.sum::<f32>() / 1600.0
+    };
+    let [soft, between, hard] = ["0", "0.95", "1"].map(|a| largest(&["--falloff", a]));
+    assert!(soft < between && between < hard, "{soft} {between} {hard}");
+    assert_eq!(largest(&[]), hard, "the fourth is the library's own choice");
+}
+
+#[test]
+fn bbw_says_how_well_it_solved_and_warns_if_it_stopped_early() {
+    let [ball, bones] = ball("solver");
+    let options = ["--skeleton", &bones, "--method", "bbw"];
+    let number = |told: &Value, key: &str| told["solver"][key].as_f64().expect("a number");
+
+    let whole = weights(Path::new(&ball), &options);
+    assert_eq!((whole.code, whole.stderr.as_str()), (0, ""));
+    let told = whole.json();
+    assert_eq!(told["solver"]["converged"], true);
+    for residual in ["primal_residual", "dual_residual"] {
+        assert!(
+            number(&told, residual) <= number(&told, "tolerance"),
+            "{told}"
+        );
+    }
+    // Weights between 0 and 1 cost something, and what is left to gain is a small part of it.
+    assert!(number(&told, "energy") > 0.0);
+    assert!(
+        number(&told, "energy_gap") < 0.01 * number(&told, "energy"),
+        "{told}"
+    );
+    assert!(number(&told, "iterations") > 2.0 && number(&told, "nodes") > 5000.0);
+
+    let early = weights(
+        Path::new(&ball),
+        &[&options[..], &["--iterations", "2"]].concat(),
+    );
+    assert_eq!(early.code, 0, "{}", early.stderr);
+    assert!(early.stderr.starts_with("warning: "), "{}", early.stderr);
+    assert!(early.stderr.contains("--iterations 8"), "{}", early.stderr);
+    let told = early.json();
+    assert_eq!(told["solver"]["converged"], false);
+    assert_eq!(told["solver"]["iterations"], 2);
+    assert_eq!(told["empty_rows"], 0);
+
+    let other = weights(Path::new(&ball), &options[..2]);
+    assert!(other.json()["solver"].is_null(), "voxels solve nothing");
+}
+
 #[test]
 fn calls_that_cannot_be_used_say_why() {
     let rod = rod("refused.obj");
@@ -213,6 +315,23 @@ fn calls_that_cannot_be_used_say_why() {
             "no node 'c'",
         ),
         (vec!["--skeleton", bones, "--method", "magic"], "magic"),
+        (vec!["--skeleton", bones, "--threads", "257"], "--threads"),
+        (
+            vec!["--skeleton", bones, "--falloff", "1.1"],
+            "not in [0, 1]",
+        ),
+        (
+            vec!["--skeleton", bones, "--falloff", "NaN"],
+            "not in [0, 1]",
+        ),
+        (
+            vec!["--skeleton", bones, "--falloff", "0", "--method", "heat"],
+            "only voxel does",
+        ),
+        (
+            vec!["--skeleton", bones, "--iterations", "9"],
+            "only bbw does",
+        ),
     ] {
         let run = weights(&rod, &options);
         assert_eq!(run.code, 2, "{options:?}: {}", run.stdout);

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anim_geom::{Mesh, topology};
 use anim_skin::SkinWeights;
-use anim_skin::weights::Bones;
+use anim_skin::weights::{BiharmonicNodes, Bones};
 use serde_json::{Value, json};
 
 /// Writes the problem `name` to the folder that `ANIM_PEERS_OUT` names; makes none without it.
@@ -17,11 +17,13 @@ pub(crate) fn leave(name: &str, problem: impl Fn() -> Value) {
     }
 }
 
-/// The least time of three rounds, s, and the answer.
-pub(crate) fn fastest<T>(work: impl Fn() -> T) -> (f64, T) {
+/// The least time of three rounds on one thread, s, and the answer: what other programs take is time of the processor.
+pub(crate) fn fastest<T: Send>(work: impl Fn() -> T + Sync) -> (f64, T) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let pool = pool.unwrap();
     let round = || {
         let start = Instant::now();
-        let answer = work();
+        let answer = pool.install(&work);
         (start.elapsed().as_secs_f64(), answer)
     };
     let rounds = [round(), round(), round()];
@@ -31,12 +33,18 @@ pub(crate) fn fastest<T>(work: impl Fn() -> T) -> (f64, T) {
 
 /// The mesh without seams and without triangles that weld to lines: other programs weld nothing.
 pub(crate) fn welded(mesh: &Mesh) -> Mesh {
+    welded_from(mesh).0
+}
+
+/// [`welded`], and for each vertex the one of `mesh` that it was.
+pub(crate) fn welded_from(mesh: &Mesh) -> (Mesh, Vec<usize>) {
     let first = topology::weld(&mesh.rest.positions);
     let mut place = vec![0; first.len()];
-    let mut out = Mesh::default();
+    let (mut out, mut from) = (Mesh::default(), Vec::new());
     for (vertex, first) in first.iter().enumerate() {
         if *first as usize == vertex {
             place[vertex] = out.vertex_count() as u32;
+            from.push(vertex);
             out.rest.positions.push(mesh.rest.positions[vertex]);
             out.rest.normals.push(mesh.rest.normals[vertex]);
         } else {
@@ -47,7 +55,7 @@ pub(crate) fn welded(mesh: &Mesh) -> Mesh {
     out.triangles = named
         .filter(|[a, b, c]| a != b && b != c && c != a)
         .collect();
-    out
+    (out, from)
 }
 
 pub(crate) fn problem(task: &str, mesh: &Mesh) -> Value {
@@ -55,7 +63,7 @@ pub(crate) fn problem(task: &str, mesh: &Mesh) -> Value {
     json!({ "task": task, "positions": positions, "triangles": mesh.triangles })
 }
 
-/// Heads and tails; bone and joint are one here.
+/// Heads and tails.
 pub(crate) fn bones(bones: &Bones) -> Value {
     let ends = |head: anim_math::Vec3| <[f32; 3]>::from(head);
     let bones = bones
@@ -65,7 +73,27 @@ pub(crate) fn bones(bones: &Bones) -> Value {
     json!(bones.collect::<Vec<_>>())
 }
 
+/// Of each bone.
+pub(crate) fn joints(bones: &Bones) -> Value {
+    let joints = bones.segments().iter().map(|bone| bone.joint);
+    json!(joints.collect::<Vec<_>>())
+}
+
 pub(crate) fn rows(program: &str, seconds: f64, weights: &SkinWeights) -> Value {
+    json!({ "program": program, "seconds": seconds, "rows": rows_alone(weights) })
+}
+
+pub(crate) fn rows_alone(weights: &SkinWeights) -> Value {
     let rows = (0..weights.vertex_count()).map(|v| weights.row(v).collect::<Vec<_>>());
-    json!({ "program": program, "seconds": seconds, "rows": rows.collect::<Vec<_>>() })
+    json!(rows.collect::<Vec<_>>())
+}
+
+/// The solid that bounded biharmonic weights are solved in, which bones hold what, and our answer there.
+pub(crate) fn lattice(nodes: &BiharmonicNodes) -> Value {
+    json!({
+        "spacing": nodes.spacing,
+        "positions": nodes.positions,
+        "is_held": nodes.is_held,
+        "rows": nodes.rows,
+    })
 }

@@ -51,7 +51,9 @@ pub mod transfer;
 pub mod voxel;
 
 #[cfg(feature = "solve")]
-pub use biharmonic::{BiharmonicOptions, BiharmonicReport, biharmonic};
+pub use biharmonic::{
+    BiharmonicNodes, BiharmonicOptions, BiharmonicReport, biharmonic, biharmonic_nodes,
+};
 pub use bone_fit::fit_bones;
 pub use bones::{Bone, Bones};
 pub use brush::{Brush, Dab, DabMode, DabOutcome};

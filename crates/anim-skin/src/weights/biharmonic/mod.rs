@@ -107,14 +107,7 @@ pub fn biharmonic(
     super::surface::check_positive("tolerance", options.tolerance)?;
     super::surface::check_positive("nodes", options.nodes as f64)?;
     let surface = Surface::new(mesh, bones)?;
-    let solid = Mesh {
-        rest: anim_geom::Vertices {
-            positions: surface.positions.clone(),
-            normals: vec![anim_math::Vec3::zeros(); surface.positions.len()],
-        },
-        uvs: Vec::new(),
-        triangles: surface.triangles.clone(),
-    };
+    let solid = solid(&surface);
     let mut report = BiharmonicReport::default();
     let nearest = surface.nearest(false);
     let mut rows: Vec<Row> = nearest.iter().map(|n| n.shares(1.0).collect()).collect();
@@ -131,6 +124,60 @@ pub fn biharmonic(
         surface.finish(|vertex| rows[vertex].clone(), islands, options.influences)?;
     report.bind = bind;
     Ok((weights, report))
+}
+
+/// What [`biharmonic`] solves on and finds there, for judging solvers by one measure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BiharmonicNodes {
+    /// Distance between nodes that share a face, m.
+    pub spacing: f64,
+    /// N, in the mesh's space, m.
+    pub positions: Vec<[f64; 3]>,
+    /// Which of them bones hold.
+    pub is_held: Vec<bool>,
+    /// Joints and weights of each.
+    pub rows: Vec<Vec<(u16, f64)>>,
+}
+
+/// The nodes of [`biharmonic`], before anything is taken to the vertices; none if the mesh has no triangle.
+///
+/// # Errors
+///
+/// As [`biharmonic`].
+pub fn biharmonic_nodes(
+    mesh: &Mesh,
+    bones: &Bones,
+    options: &BiharmonicOptions,
+) -> Result<BiharmonicNodes, SkinError> {
+    super::surface::check_positive("tolerance", options.tolerance)?;
+    super::surface::check_positive("nodes", options.nodes as f64)?;
+    let surface = Surface::new(mesh, bones)?;
+    let solid = solid(&surface);
+    if solid.triangles.is_empty() {
+        return Ok(BiharmonicNodes::default());
+    }
+    let lattice = Lattice::new(&solid, options.nodes)?;
+    let (held, _) = hold(&surface, &lattice);
+    Ok(BiharmonicNodes {
+        spacing: lattice.spacing(),
+        positions: (0..lattice.len())
+            .map(|node| lattice.position(node).into())
+            .collect(),
+        is_held: held.iter().map(Option::is_some).collect(),
+        rows: solve(&lattice, held, options, &mut BiharmonicReport::default())?,
+    })
+}
+
+/// The welded triangles of a surface, whose normals nobody asks for.
+fn solid(surface: &Surface) -> Mesh {
+    Mesh {
+        rest: anim_geom::Vertices {
+            positions: surface.positions.clone(),
+            normals: vec![anim_math::Vec3::zeros(); surface.positions.len()],
+        },
+        uvs: Vec::new(),
+        triangles: surface.triangles.clone(),
+    }
 }
 
 /// For each node the row that it is held at, if it is; and whether it is of a part without a bone.
@@ -373,6 +420,49 @@ mod tests {
         assert!((300..800).contains(&lattice.len()));
         let (held, _) = hold(&surface, &lattice);
         (lattice, held)
+    }
+
+    #[test]
+    fn nodes_have_the_energy_that_is_reported() {
+        let mesh = primitives::capsule(0.2, 1.0, 12, 6);
+        let bone = |from: f32, to: f32, joint| Bone {
+            head: Vec3::y() * from,
+            tail: Vec3::y() * to,
+            joint,
+        };
+        let bones = Bones::new(vec![bone(-0.4, -0.1, 0), bone(0.1, 0.4, 1)], 2).unwrap();
+        let options = BiharmonicOptions {
+            nodes: 300,
+            ..BiharmonicOptions::default()
+        };
+        let (_, report) = biharmonic(&mesh, &bones, &options).unwrap();
+        let nodes = biharmonic_nodes(&mesh, &bones, &options).unwrap();
+        assert_eq!(nodes.positions.len(), report.nodes);
+        assert_eq!(
+            nodes.is_held.iter().filter(|held| **held).count(),
+            report.handles
+        );
+        let weight = |node: usize, joint: u16| -> f64 {
+            let row = nodes.rows[node].iter();
+            row.filter(|(j, _)| *j == joint).map(|(_, w)| w).sum()
+        };
+        let reach = nodes.spacing * 1.001;
+        let mut energy = 0.0;
+        for (node, at) in nodes.positions.iter().enumerate() {
+            let apart = |other: &[f64; 3]| (0..3).map(|a| (at[a] - other[a]).powi(2)).sum::<f64>();
+            let near = (0..report.nodes).filter(|k| apart(&nodes.positions[*k]) < reach * reach);
+            let near: Vec<usize> = near.collect();
+            for joint in 0..2 {
+                let differences = near.iter().map(|k| weight(node, joint) - weight(*k, joint));
+                energy += 0.5 * differences.sum::<f64>().powi(2);
+            }
+        }
+        // Sums of some thousand terms in another order.
+        assert!(
+            (energy / report.energy - 1.0).abs() < 1e-10,
+            "{energy} {}",
+            report.energy
+        );
     }
 
     /// The energy of dense columns and its slope.
