@@ -40,6 +40,8 @@ pub mod quantize;
 pub mod report;
 mod rows;
 #[cfg(feature = "solve")]
+mod sheets;
+#[cfg(feature = "solve")]
 mod simplex;
 pub mod simplex_fit;
 pub mod smooth;

@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use super::inpaint::inpaint;
 use super::mean_value::MeanValue;
 use super::rows::{Row, RowMixer};
+use super::sheets::Sheets;
 use super::surface::check_positive;
 use super::surface_graph::extent;
 use super::{SkinWeights, SurfaceGraph};
@@ -96,8 +97,9 @@ pub struct TransferReport {
 
 /// Carries the `weights` of `source` to `target`, both in the same space.
 ///
-/// Accepted vertices take the weights of the nearest point that passes `options`, interpolated over its triangle. The others
-/// minimise Σⱼ wⱼᵀ (L + L M⁻¹ L) wⱼ with those fixed, what becomes negative is cut and the rows divided by their sums: L is
+/// Accepted vertices take the weights of the nearest point that passes `options`, interpolated over its triangle. Where sheets
+/// of the source coincide and face the same way, all of a target's sheet goes to the one that most of it is near; two that
+/// nothing else tells apart are told by their order. The others minimise Σⱼ wⱼᵀ (L + L M⁻¹ L) wⱼ with those fixed, what becomes negative is cut and the rows divided by their sums: L is
 /// the intrinsic Delaunay Laplacian of the welded target, M its areas as parts of the squared diagonal. A mesh with itself
 /// gives the same weights. By [volume](Correspondence::Volume) all vertices are accepted that see the source. The same
 /// bits for any number of threads; O(V log F).
@@ -133,18 +135,31 @@ pub fn transfer(
         Correspondence::Surface => None,
         Correspondence::Volume => Some(MeanValue::new(weights, source, &closest.any)),
     };
+    let reach_facing = match options.correspondence {
+        Correspondence::Surface => reach,
+        Correspondence::Volume => touch,
+    };
+    let mut facing: Vec<Vec<SourcePoint>> = vec![Vec::new(); positions.len()];
+    chunks::for_each_mut(&mut facing, |first, facing| {
+        for (vertex, points) in (first..).zip(facing) {
+            let (position, normal) = (positions[vertex], target.rest.normals[vertex]);
+            *points = closest.facing(position, normal, reach_facing, options.max_angle);
+        }
+    });
+    let choice = closest.choose(target, &facing);
     let mut rows: Vec<Option<Row>> = vec![None; positions.len()];
     chunks::for_each_mut(&mut rows, |first, rows| {
         let mut mixer = RowMixer::new(weights.joint_count());
         for (vertex, row) in (first..).zip(rows) {
-            let (position, normal) = (positions[vertex], target.rest.normals[vertex]);
-            let facing = |reach| closest.facing(position, normal, reach, options.max_angle);
-            *row = match &space {
-                None => facing(reach).map(|point| closest.row(weights, point, &mut mixer)),
-                Some(space) => facing(touch)
-                    .or_else(|| closest.touching(position, touch))
-                    .map(|point| closest.row(weights, point, &mut mixer))
-                    .or_else(|| space.at(position, &mut mixer)),
+            let position = positions[vertex];
+            let mut point = facing[vertex].get(choice[vertex]).copied();
+            if space.is_some() {
+                point = point.or_else(|| closest.touching(position, touch));
+            }
+            *row = match (point, &space) {
+                (Some(point), _) => Some(closest.row(weights, point, &mut mixer)),
+                (None, Some(space)) => space.at(position, &mut mixer),
+                (None, None) => None,
             };
         }
     });
@@ -185,42 +200,71 @@ type SourcePoint = ([u32; 3], [f32; 3]);
 struct Closest<'a> {
     source: &'a Mesh,
     any: MeshBvh,
-    /// The triangles that face most along +x, −x, +y, …, and which ones they are: where two sheets touch, each is found.
-    by_direction: Vec<(MeshBvh, Vec<u32>)>,
+    sheets: Sheets,
+    /// For each layer of sheets the triangles that face most along +x, −x, +y, …, and which ones they are: where two sheets
+    /// touch, each is found.
+    layers: Vec<Vec<(MeshBvh, Vec<u32>)>>,
+    /// Distances that differ by less are equal, metres.
+    tie: f32,
 }
+
+/// A point that a vertex faces.
+struct Facing {
+    distance: f32,
+    cosine: f64,
+    point: SourcePoint,
+}
+
+/// Cosines between normals in f32 that differ by less are equal.
+const COSINE_TIE: f64 = 1e-6;
 
 impl<'a> Closest<'a> {
     fn new(source: &'a Mesh) -> Result<Self, SkinError> {
         let any = MeshBvh::new(source)?;
-        let mut groups: Vec<Vec<u32>> = vec![Vec::new(); 6];
+        let sheets = Sheets::new(source);
+        let mut groups: Vec<[Vec<u32>; 6]> = Vec::new();
         for (index, triangle) in (0..).zip(&source.triangles) {
             let normal =
                 anim_geom::normals::face(triangle.map(|v| source.rest.positions[v as usize]));
             if let Some(normal) = normal {
-                let axis = normal.iamax();
-                groups[2 * axis + usize::from(normal[axis] < 0.0)].push(index);
+                let (axis, layer) = (normal.iamax(), sheets.layer(triangle[0]));
+                if groups.len() <= layer {
+                    groups.resize_with(layer + 1, Default::default);
+                }
+                groups[layer][2 * axis + usize::from(normal[axis] < 0.0)].push(index);
             }
         }
-        let mut by_direction = Vec::with_capacity(6);
-        for group in groups.into_iter().filter(|group| !group.is_empty()) {
+        let indexed = |group: Vec<u32>| {
+            let triangles = group.iter().map(|index| source.triangles[*index as usize]);
             let part = Mesh {
                 rest: source.rest.clone(),
                 uvs: Vec::new(),
-                triangles: group
-                    .iter()
-                    .map(|index| source.triangles[*index as usize])
-                    .collect(),
+                triangles: triangles.collect(),
             };
-            // A group of slivers alone has nothing that could be nearest.
-            if let Ok(bvh) = MeshBvh::new(&part) {
-                by_direction.push((bvh, group));
-            }
-        }
+            // A group of none or of slivers alone has nothing that could be nearest.
+            MeshBvh::new(&part).ok().map(|bvh| (bvh, group))
+        };
+        let layers = groups.into_iter();
         Ok(Self {
             source,
             any,
-            by_direction,
+            sheets,
+            layers: layers
+                .map(|layer| layer.into_iter().filter_map(indexed).collect())
+                .collect(),
+            // Coordinates in f32.
+            tie: 1e-6 * extent(&source.rest.positions) as f32,
         })
+    }
+
+    /// Which of the points that a vertex of `target` faces it takes: the one on the sheet that its own sheet belongs to.
+    fn choose(&self, target: &Mesh, facing: &[Vec<SourcePoint>]) -> Vec<usize> {
+        let sheet = |(corners, _): &SourcePoint| self.sheets.of(corners[0]);
+        let candidates: Vec<Vec<u32>> = facing
+            .iter()
+            .map(|points| points.iter().filter_map(sheet).collect())
+            .collect();
+        Sheets::new(target).choose(&candidates)
     }
 
     fn of(&self, point: MeshPoint) -> SourcePoint {
@@ -251,43 +295,58 @@ impl<'a> Closest<'a> {
         Some(self.of(point))
     }
 
-    /// The nearest of the points, one a direction, that are within `reach` and whose interpolated normal is within `max_angle`
-    /// of `normal`: its triangle and place in it. Of equally near ones the first that faces best.
-    fn facing(
+    /// The nearest point within `reach` whose interpolated normal is within `max_angle` of `normal`, of equally near ones the
+    /// one that faces best; more than one where several sheets have points as near that face as well.
+    fn facing(&self, position: Vec3, normal: Vec3, reach: f64, max_angle: f64) -> Vec<SourcePoint> {
+        let least_cosine = libm::cos(max_angle.min(std::f64::consts::PI));
+        let of_layer = |layer: &Vec<_>| {
+            let points = layer
+                .iter()
+                .filter_map(|group| self.facing_in(group, position, normal, reach));
+            best(points.filter(|point| point.cosine >= least_cosine))
+        };
+        let mut found: Vec<Facing> = self.layers.iter().filter_map(of_layer).collect();
+        let Some(Facing {
+            distance, cosine, ..
+        }) = best(found.iter())
+        else {
+            return Vec::new();
+        };
+        let (farthest, least) = (distance + self.tie, cosine - COSINE_TIE);
+        found.retain(|point| point.distance <= farthest && point.cosine >= least);
+        found.into_iter().map(|point| point.point).collect()
+    }
+
+    /// The nearest point of the triangles of one direction.
+    fn facing_in(
         &self,
+        (bvh, group): &(MeshBvh, Vec<u32>),
         position: Vec3,
         normal: Vec3,
         reach: f64,
-        max_angle: f64,
-    ) -> Option<SourcePoint> {
-        let least_cosine = libm::cos(max_angle.min(std::f64::consts::PI));
-        let mut best: Option<(f32, f64, [u32; 3], [f32; 3])> = None;
-        for (bvh, group) in &self.by_direction {
-            let Some(MeshPoint {
-                distance,
-                triangle,
-                barycentric,
-                ..
-            }) = bvh.nearest_within(position, reach as f32)
-            else {
-                continue;
-            };
-            let corners = self.source.triangles[group[triangle as usize] as usize];
-            let mut smooth = Vec3::zeros();
-            for (corner, share) in corners.into_iter().zip(barycentric) {
-                smooth += self.source.rest.normals[corner as usize] * share;
-            }
-            let cosine = cosine(smooth, normal);
-            let distance = distance.abs();
-            let is_better = |(least, most, ..): &(f32, f64, _, _)| {
-                distance < *least || (distance == *least && cosine > *most)
-            };
-            if cosine >= least_cosine && best.as_ref().is_none_or(is_better) {
-                best = Some((distance, cosine, corners, barycentric));
-            }
+    ) -> Option<Facing> {
+        let found = bvh.nearest_within(position, reach as f32)?;
+        let corners = self.source.triangles[group[found.triangle as usize] as usize];
+        let mut smooth = Vec3::zeros();
+        for (corner, share) in corners.into_iter().zip(found.barycentric) {
+            smooth += self.source.rest.normals[corner as usize] * share;
         }
-        best.map(|(_, _, corners, barycentric)| (corners, barycentric))
+        Some(Facing {
+            distance: found.distance.abs(),
+            cosine: cosine(smooth, normal),
+            point: (corners, found.barycentric),
+        })
     }
+}
+
+/// The nearest of `points`, of equally near ones the first that faces best.
+fn best<P: std::borrow::Borrow<Facing>>(points: impl Iterator<Item = P>) -> Option<P> {
+    points.reduce(|best, point| {
+        let (a, b): (&Facing, &Facing) = (best.borrow(), point.borrow());
+        let is_better =
+            b.distance < a.distance || (b.distance == a.distance && b.cosine > a.cosine);
+        if is_better { point } else { best }
+    })
 }
 
 /// The cosine of the angle between two vectors; −1 if one has no direction.
@@ -377,6 +436,68 @@ mod tests {
             let (carried, report) = default(&weights, &lips, &lips);
             assert_eq!(report.accepted, 2 * count);
             assert_eq!(carried.mean_difference(&weights), 0.0);
+        }
+    }
+
+    /// A sheet of `cells`² cells of 0.6 m in all, cut in two along its middle if it has a seam.
+    fn sheet(cells: u32, has_seam: bool) -> Mesh {
+        let size = 0.6 / cells as f32;
+        if !has_seam {
+            return primitives::grid(cells, cells, size);
+        }
+        let half = primitives::grid(cells / 2, cells, size);
+        joined(
+            moved(half.clone(), Vec3::x() * -0.15),
+            &moved(half, Vec3::x() * 0.15),
+        )
+    }
+
+    /// Nothing near any of their points tells two sheets apart that lie in one place and face the same way.
+    #[test]
+    fn coincident_sheets_that_face_alike_keep_their_own_weights() {
+        for has_seam in [false, true] {
+            let one = sheet(6, has_seam);
+            let count = one.vertex_count();
+            let both = joined(one.clone(), &one);
+            let rows = (0..2 * count).map(|v| [(u16::from(v >= count), 1.0)]);
+            let weights = SkinWeights::from_rows(2, rows).unwrap();
+            for target in [sheet(6, has_seam), sheet(12, false), sheet(24, true)] {
+                let finer = target.vertex_count();
+                let target = joined(target.clone(), &target);
+                let (carried, report) = default(&weights, &both, &target);
+                assert_eq!(report.accepted, 2 * finer);
+                for vertex in 0..2 * finer {
+                    let own = u16::from(vertex >= finer);
+                    assert!(carried.row(vertex).eq([(own, 1.0)]), "{vertex}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_decal_keeps_its_weights_and_so_does_what_it_lies_on_whichever_is_first() {
+        let (wall, decal) = (sheet(6, false), primitives::grid(2, 2, 0.1));
+        let part = |mesh: &Mesh, joint: u16| vec![[(joint, 1.0)]; mesh.vertex_count()];
+        let (wall_first, decal_first) =
+            (joined(wall.clone(), &decal), joined(decal.clone(), &wall));
+        for (source, joints) in [(&wall_first, [0, 1]), (&decal_first, [1, 0])] {
+            let [first, second] = if joints[0] == 0 {
+                [&wall, &decal]
+            } else {
+                [&decal, &wall]
+            };
+            let rows = [part(first, joints[0]), part(second, joints[1])].concat();
+            let weights = SkinWeights::from_rows(2, rows).unwrap();
+            for (target, ends, order) in [
+                (&wall_first, wall.vertex_count(), [0, 1]),
+                (&decal_first, decal.vertex_count(), [1, 0]),
+            ] {
+                let (carried, _) = default(&weights, source, target);
+                for vertex in 0..target.vertex_count() {
+                    let own = order[usize::from(vertex >= ends)];
+                    assert!(carried.row(vertex).eq([(own, 1.0)]), "{joints:?} {vertex}");
+                }
+            }
         }
     }
 
