@@ -99,9 +99,9 @@ pub struct TransferReport {
 ///
 /// Accepted vertices take the weights of the nearest point that passes `options`, interpolated over its triangle. Where sheets
 /// of the source coincide and face the same way, all of a target's sheet goes to the one that most of it is near; two that
-/// nothing else tells apart are told by their order. The others minimise Σⱼ wⱼᵀ (L + L M⁻¹ L) wⱼ with those fixed, what becomes negative is cut and the rows divided by their sums: L is
-/// the intrinsic Delaunay Laplacian of the welded target, M its areas as parts of the squared diagonal. A mesh with itself
-/// gives the same weights. By [volume](Correspondence::Volume) all vertices are accepted that see the source. The same
+/// nothing else tells apart are told by their order. The others minimise Σⱼ wⱼᵀ (L + L M⁻¹ L) wⱼ with those fixed, what
+/// becomes negative is cut and the rows divided by their sums: L is the intrinsic Delaunay Laplacian of the welded target, M
+/// its areas as parts of the squared diagonal. A mesh with itself gives the same weights. By [volume](Correspondence::Volume) all vertices are accepted that see the source. The same
 /// bits for any number of threads; O(V log F).
 ///
 /// Source: Abdrashitov, Raichstat, Monsen, Hill, "Robust skin weights transfer via weight inpainting", SIGGRAPH Asia 2023
