@@ -117,7 +117,7 @@ enum Prepared {
         /// The farthest that a vertex rests from its centre.
         reach: f32,
     },
-    Mush(DeltaMush),
+    Mush(Box<DeltaMush>),
     #[cfg(feature = "solve")]
     Direct(Box<DirectDeltaMush>),
 }
@@ -152,7 +152,10 @@ impl Deformer {
                 let reach = centers.reach(mesh);
                 Prepared::Centers { centers, reach }
             }
-            Deform::DeltaMush => Prepared::Mush(DeltaMush::new(mesh, &DeltaMushOptions::default())),
+            Deform::DeltaMush => {
+                let options = DeltaMushOptions::default();
+                Prepared::Mush(Box::new(DeltaMush::new(mesh, &options)))
+            }
             #[cfg(feature = "solve")]
             Deform::DirectDeltaMush => {
                 let options = DirectDeltaMushOptions::default();

@@ -29,7 +29,9 @@ fn actor(engine: &Engine, id: ActorId) -> &Actor {
 
 /// One frame whose boxes are asked for before anything is skinned: that in model space and that in the world.
 fn step(engine: &mut Engine, id: ActorId) -> [Option<Aabb>; 2] {
-    [Stage::Animate, Stage::Ik, Stage::Simulate].map(|stage| engine.run(stage, FRAME));
+    for stage in [Stage::Animate, Stage::Ik, Stage::Simulate] {
+        engine.run(stage, FRAME);
+    }
     let actor = actor(engine, id);
     let bounds = [actor.bounds(), actor.world_bounds()];
     engine.run(Stage::Skin, FRAME);
