@@ -9,7 +9,9 @@
 //! # let mut engine = Engine::new(Config::default())?;
 //! # let id = engine.spawn(character);
 //! # engine.actor_mut(id).ok_or("no such actor")?.play("walk")?;
-//! [Stage::Animate, Stage::Ik, Stage::Simulate].map(|stage| engine.run(stage, 1.0 / 60.0));
+//! for stage in [Stage::Animate, Stage::Ik, Stage::Simulate] {
+//!     engine.run(stage, 1.0 / 60.0);
+//! }
 //! let actor = engine.actor_mut(id).ok_or("no such actor")?;
 //! // Whoever looks along +X sees nothing behind x = 0.
 //! actor.is_visible = actor.world_bounds().is_none_or(|bounds| bounds.max.x > 0.0);
@@ -29,8 +31,8 @@ impl Actor {
     ///
     /// It is about the joints' boxes of vertices, morph targets at their worst included: for the linear blend; for dual quaternions
     /// wider where joints turn apart; for centres of rotation by twice the farthest way from a vertex to its centre. Cloth
-    /// counts particle by particle, hair by its length, and muscles by the most that they lift. None is known where dual
-    /// quaternions stretch and for the other deformers: then the actor should count as seen.
+    /// counts particle by particle, hair by its length, and muscles by the most that they lift. None is known for the other
+    /// deformers: then the actor should count as seen.
     ///
     /// O(joints + targets + particles of cloth); allocates nothing. Without surfaces and hair it is empty.
     pub fn bounds(&self) -> Option<Aabb> {

@@ -5,7 +5,7 @@ mod common;
 
 use std::sync::Arc;
 
-use anim_engine::math::Vec3;
+use anim_engine::math::{Affine, Mat3, Vec3};
 use anim_engine::skeleton::BakeOptions;
 use anim_engine::skin::{Aabb, MorphTarget};
 use anim_engine::{Actor, ActorId, Character, Deform, Engine, Stage, asset};
@@ -76,6 +76,48 @@ fn every_vertex_of_every_frame_of_a_walk_lies_inside() {
                 spare.max() < exact.half_extents().max(),
                 "{deform:?} {spare}"
             );
+        }
+    }
+}
+
+/// Bind matrices then scale by a hundredth, and dual quaternions take that apart.
+#[test]
+fn a_figure_that_is_stored_in_centimetres_moves_alike_and_has_boxes_too() {
+    let mut document = asset::builtin::humanoid();
+    let primitives = document.meshes.iter_mut().flat_map(|m| &mut m.primitives);
+    for primitive in primitives {
+        let positions = &mut primitive.mesh.rest.positions;
+        positions.iter_mut().for_each(|place| *place *= 100.0);
+    }
+    let to_metres = Affine {
+        linear: Mat3::identity() * 0.01,
+        ..Affine::IDENTITY
+    };
+    let binds = document
+        .skins
+        .iter_mut()
+        .flat_map(|s| &mut s.joint_from_bind);
+    binds.for_each(|bind| *bind = *bind * to_metres);
+    for deform in Deform::ALL {
+        let (mut engine, id) = walking(&document, *deform);
+        let (mut metres, other) = walking(&asset::builtin::humanoid(), *deform);
+        for _ in 0..30 {
+            let bounds = step(&mut engine, id);
+            let expected = step(&mut metres, other);
+            assert_eq!(bounds[0].is_some(), expected[0].is_some());
+            let (found, like) = (actor(&engine, id), actor(&metres, other));
+            for (found, like) in found.surfaces().iter().zip(like.surfaces()) {
+                for vertex in 0..found.len() {
+                    let apart = (found.position(vertex) - like.position(vertex)).norm();
+                    // Some tens of roundings of 2 m.
+                    assert!(apart < 2e-5, "{deform:?} {vertex}: {apart}");
+                }
+            }
+            if let ([Some(found), _], [Some(like), _]) = (bounds, expected) {
+                check_inside(actor(&engine, id), bounds);
+                let apart = (found.half_extents() - like.half_extents()).amax();
+                assert!(apart < 1e-3, "{deform:?} {apart}");
+            }
         }
     }
 }

@@ -4,6 +4,10 @@
 //! polar decomposition A = R·S, taken about the joint's place in the bind pose, and the motion is what remains. Made from
 //! a [`Palette`] once a frame for [`SkinnedMesh::dual_quaternion`].
 //!
+//! A figure that is stored in centimetres, or whose root is scaled, scales every joint alike. That is no stretch of one
+//! joint against the next: about places of their own, joints that meet would part. The scale that at least half of the
+//! joints share is therefore taken about the origin, and the blend is that of the figure in its posed size.
+//!
 //! A quaternion and its negative are one rotation, but not one blend. Where the mesh knows its skeleton
 //! ([`SkinnedMesh::with_skeleton`]) each joint's sign follows from that of the joint above it, in every frame anew: no
 //! vertex has to choose, and a limb that twists by more than half a turn over several joints turns evenly.
@@ -53,6 +57,8 @@ pub struct DualPalette {
     any_stretched: bool,
     mirrored: bool,
     aligned: bool,
+    /// Room for the median.
+    volumes: Vec<f64>,
 }
 
 impl DualPalette {
@@ -65,6 +71,7 @@ impl DualPalette {
             any_stretched: false,
             mirrored: false,
             aligned: false,
+            volumes: vec![1.0; joint_count],
         }
     }
 
@@ -152,14 +159,16 @@ impl SkinnedMesh {
         assert_eq!(out.len(), joint_count, "dual palette of another skin");
         out.any_stretched = false;
         out.mirrored = (0..joint_count).all(|place| palette.get(place).linear.determinant() < 0.0);
+        let scale = common_scale(palette, &mut out.volumes);
         for (place, bind) in self.joint_from_bind().iter().enumerate() {
             let mut matrix = palette.get(place);
             if out.mirrored {
                 matrix = mirrored(matrix);
             }
-            let split = match rigid(&matrix) {
+            let motion = rigid(&matrix).filter(|_| scale == 1.0);
+            let split = match motion {
                 Some(motion) => (motion, Affine::IDENTITY),
-                None => split(&matrix, (*bind).into()),
+                None => split(&matrix, (*bind).into(), scale),
             };
             out.motions[place] = split.0.into();
             out.stretches[place] = split.1.into();
@@ -190,14 +199,45 @@ fn mirrored(matrix: Affine) -> Affine {
 /// The motion of a matrix that is a rotation and a translation, or `None`.
 fn rigid(matrix: &Affine) -> Option<DualQuat> {
     let linear = matrix.linear;
-    let excess = linear.tr_mul(&linear) - Mat3::identity();
-    let is_rotation = excess.iter().all(|entry| entry.abs() <= RIGID);
-    (is_rotation && linear.determinant() > 0.0)
+    (is_orthogonal(&linear) && linear.determinant() > 0.0)
         .then(|| DualQuat::new(rotation(linear), matrix.translation))
 }
 
-/// The motion and the stretch of any matrix; about the joint's place in the bind pose, where that exists.
-fn split(matrix: &Affine, joint_from_bind: Affine) -> (DualQuat, Affine) {
+/// Whether a matrix is a rotation, or a rotation and a mirror.
+fn is_orthogonal(linear: &Mat3) -> bool {
+    let excess = linear.tr_mul(linear) - Mat3::identity();
+    excess.iter().all(|entry| entry.abs() <= RIGID)
+}
+
+/// The lower median over joints of the cube root of |det A|; 1 if that is no positive number.
+///
+/// Rotations count as 1 exactly, so that a figure of which half the joints are rigid has no scale by rounding.
+fn common_scale(palette: &Palette, volumes: &mut [f64]) -> f32 {
+    for (place, volume) in volumes.iter_mut().enumerate() {
+        let matrix = palette.get(place);
+        let determinant = matrix.linear.cast::<f64>().determinant().abs();
+        let is_rotation = is_orthogonal(&matrix.linear);
+        *volume = if is_rotation || !determinant.is_finite() {
+            1.0
+        } else {
+            determinant
+        };
+    }
+    if volumes.is_empty() {
+        return 1.0;
+    }
+    let middle = (volumes.len() - 1) / 2;
+    let (_, median, _) = volumes.select_nth_unstable_by(middle, f64::total_cmp);
+    let scale = libm::cbrt(*median) as f32;
+    if scale > 0.0 && scale.is_finite() {
+        scale
+    } else {
+        1.0
+    }
+}
+
+/// The motion and the stretch of any matrix; the stretch scales the joint's place in the bind pose by `scale`.
+fn split(matrix: &Affine, joint_from_bind: Affine, scale: f32) -> (DualQuat, Affine) {
     let turn = polar_rotation(matrix.linear.cast()).map_or_else(
         || matrix.to_transform().rotation,
         |turn| rotation(turn.cast()),
@@ -207,7 +247,7 @@ fn split(matrix: &Affine, joint_from_bind: Affine) -> (DualQuat, Affine) {
     let center = joint_from_bind
         .inverse()
         .map_or_else(Vec3::zeros, |bind_from_joint| bind_from_joint.translation);
-    let offset = center - linear * center;
+    let offset = center * scale - linear * center;
     let motion = DualQuat::new(turn, matrix.translation - turn * offset);
     let stretch = Affine {
         linear,
@@ -265,7 +305,7 @@ mod tests {
             translation: Vec3::new(-1.0, 2.0, 0.5),
             ..Affine::IDENTITY
         };
-        let (motion, stretch) = split(&matrix, bind);
+        let (motion, stretch) = split(&matrix, bind, 1.0);
         let product = motion.to_affine() * stretch;
         // Two products of three terms and the quaternion's rounding, each of the size of the matrix and of the offset.
         let tolerance = 32.0 * f32::EPSILON * (1.0 + linear.norm()) * 3.0;
@@ -314,6 +354,7 @@ mod tests {
                 ..Affine::IDENTITY
             },
             Affine::IDENTITY,
+            1.0,
         );
         assert!(stretch.linear[(0, 0)].is_nan());
     }

@@ -46,7 +46,7 @@
 //! | weights by nearest bone, inverse distance, heat, geodesics, voxels, biharmonic | automatic_weights `rows_sum_to_one_and_follow_the_bones`, `points_options_and_limits`, `no_soup_makes_any_method_fail`; voxel `in_a_convex_body_distances_are_straight`; biharmonic `no_soup_makes_it_fail` |
 //! | a falloff that is tuned without binding anew | voxel `units_and_the_falloff_change_nothing_that_is_kept` |
 //! | weights and bones from sequences and examples | ssdr `a_gallop_is_reproduced_by_rigid_bones_and_few_weights`, `examples_give_back_the_weights_that_made_them`; bone_fit `bones_that_share_every_vertex_are_told_apart` |
-//! | a brush that follows the surface, its modes and locks | brush `paint_does_not_jump_to_the_other_leg`, `only_unlocked_joints_pay`, `what_the_neighbors_want_and_a_lock_forbids_is_refused`, `dabs_keep_rows_on_the_simplex` |
+//! | a brush that follows the surface, its modes and locks | brush `paint_does_not_jump_to_the_other_leg`, `only_unlocked_joints_pay`, `what_the_neighbors_want_and_a_lock_forbids_is_refused`, `dabs_keep_rows_on_the_simplex`, `a_dab_fades_as_its_falloff_says` |
 //! | gradients, linear and radial | gradient `two_joints_share_what_they_have`, `against_the_rest_a_ring_is_the_ramp` |
 //! | smoothing and sharpening | smooth `constant_rows_stay_constant`, `sharpening_undoes_smoothing_in_part` |
 //! | pruning, and at most K a vertex | prune `small_weights_go_and_the_largest_stays`, `curvature_changes_less_than_by_plain_pruning`; `of_sixteen_unsorted_influences_the_four_largest_stay` |

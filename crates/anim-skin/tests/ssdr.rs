@@ -99,14 +99,20 @@ fn two_shells_that_share_bones_are_as_good_as_one() {
             .iter()
             .any(|v| mesh.rest.positions[*v as usize].x > 0.1)
     });
+    // Smoothing runs over triangles, and over none between the shells; clusters and fits know vertices alone.
     let options = SsdrOptions {
         bone_count: 8,
         iterations: 3,
         reinsertions: 1,
+        smoothing: 1e-6,
         ..SsdrOptions::default()
     };
-    let whole = ssdr(&mesh, &frames, &options).unwrap();
-    assert_eq!(whole, ssdr(&cut, &frames, &options).unwrap());
+    let [whole, shells] = [&mesh, &cut].map(|mesh| ssdr(mesh, &frames, &options).unwrap());
+    let [whole_error, shells_error] = [&whole, &shells].map(|result| result.report.rmse);
+    println!("{whole_error:.5} whole, {shells_error:.5} in shells");
+    assert!(whole != shells, "triangles count");
+    // Fewer neighbours only free weights: the fit is no worse, but for where rounds settle.
+    assert!(shells_error < 1.1 * whole_error);
 }
 
 #[test]

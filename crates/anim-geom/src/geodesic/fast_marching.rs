@@ -44,11 +44,20 @@ impl FastMarching {
     ///
     /// [`GeomError::VertexOutOfRange`] and [`GeomError::NotFinite`].
     pub fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Result<Self, GeomError> {
+        Self::with_unfolding(positions, triangles, UNFOLDED)
+    }
+
+    /// Lays at most so many triangles flat at each obtuse angle.
+    fn with_unfolding(
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        unfolded: usize,
+    ) -> Result<Self, GeomError> {
         check(positions, triangles)?;
         let surface = Intrinsic::delaunay(positions, triangles);
         let mut stencils = Vec::with_capacity(surface.origins.len());
         for slot in 0..surface.origins.len() {
-            push_stencils(&surface, slot, &mut stencils);
+            push_stencils(&surface, slot, unfolded, &mut stencils);
         }
         let mut starts = vec![0; positions.len() + 1];
         for vertex in stencils.iter().flat_map(|stencil| stencil.supports) {
@@ -131,7 +140,7 @@ impl Stencil {
 }
 
 /// The stencils of the vertex opposite to `slot`: its triangle, or the two halves of an obtuse angle.
-fn push_stencils(surface: &Intrinsic, slot: usize, out: &mut Vec<Stencil>) {
+fn push_stencils(surface: &Intrinsic, slot: usize, unfolded: usize, out: &mut Vec<Stencil>) {
     let (next, last) = (
         Intrinsic::next(slot),
         Intrinsic::next(Intrinsic::next(slot)),
@@ -151,7 +160,7 @@ fn push_stencils(surface: &Intrinsic, slot: usize, out: &mut Vec<Stencil>) {
         place: [dot / lengths[0], height],
     };
     let between = if surface.cotangents[slot] < 0.0 {
-        surface.unfold(slot, left, right)
+        surface.unfold(slot, [left, right], unfolded)
     } else {
         None
     };
@@ -193,10 +202,11 @@ impl Support {
 }
 
 impl Intrinsic {
-    /// The first vertex beyond `slot` whose direction makes acute angles with both `left` and `right`.
-    fn unfold(&self, slot: usize, left: Support, right: Support) -> Option<Support> {
+    /// The first vertex beyond `slot` whose direction makes acute angles with both `left` and `right`, at most so many
+    /// triangles on.
+    fn unfold(&self, slot: usize, [left, right]: [Support; 2], most: usize) -> Option<Support> {
         let (mut slot, mut near, mut far) = (slot, left, right);
-        for _ in 0..UNFOLDED {
+        for _ in 0..most {
             // Seen from beyond, the edge runs from right to left.
             let twin = self.twin(slot);
             let (from_left, to_right) = (Self::next(twin), Self::next(Self::next(twin)));
@@ -221,5 +231,42 @@ impl Intrinsic {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives;
+
+    /// A flat square whose inner vertices lie anywhere: obtuse angles stay, however its edges are flipped.
+    #[test]
+    fn obtuse_angles_are_seen_through() {
+        let cells = 40;
+        let mut square = primitives::grid(cells, cells, 1.0 / cells as f32);
+        let mut state = 1_u32;
+        let mut step = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 8) as f32 / (1 << 24) as f32 - 0.5) * 0.9 / cells as f32
+        };
+        for position in &mut square.rest.positions {
+            if position.x.abs().max(position.z.abs()) < 0.499 {
+                *position += Vec3::new(step(), 0.0, step());
+            }
+        }
+        let (positions, triangles) = (&square.rest.positions, &square.triangles);
+        let error = |unfolded| {
+            let front = FastMarching::with_unfolding(positions, triangles, unfolded).unwrap();
+            let mut distances = vec![0.0; positions.len()];
+            front.distances(&[(0, 0.0)], &mut distances);
+            let places = positions.iter().zip(&distances);
+            let errors = places.map(|(place, distance)| {
+                (distance - f64::from((place - positions[0]).norm())).abs()
+            });
+            errors.sum::<f64>() / positions.len() as f64
+        };
+        let (seen, hidden) = (error(UNFOLDED), error(0));
+        println!("mean error {seen:.2e} m, {hidden:.2e} without laying flat");
+        assert!(seen < hidden, "{seen} {hidden}");
     }
 }

@@ -95,21 +95,22 @@ pub fn check_ranges(weights: &[f32; 52]) -> Vec<(usize, f32)> {
     pairs.filter(|(_, w)| !(0.0..=1.0).contains(w)).collect()
 }
 
-/// A name without its taste: lower case, no separators, nothing before the last `.` or `:` that more letters follow, and
-/// the side, however short and wherever it stands, as `left` or `right` at the end.
+/// A name without its taste: lower case, no separators, nothing before the last `.` or `:` that more letters follow, none of
+/// the numbers after a `.` that tools tell copies by, and the side, however short and wherever it stands, as `left` or
+/// `right` at the end.
 pub fn normalized(name: &str) -> String {
-    let trimmed = name.trim();
+    let parts = name.trim().split(['.', ':']);
+    let mut parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    while parts.len() > 1 && parts.last().is_some_and(is_number) {
+        parts.pop();
+    }
     let is_side = |word: &str| side(word).is_some();
-    let name = match trimmed.rfind(['.', ':']) {
-        // `eyeBlink.L`: here the dot is a separator.
-        Some(dot) if !is_side(&trimmed[dot + 1..]) && dot + 1 < trimmed.len() => {
-            &trimmed[dot + 1..]
-        }
-        Some(dot) => match trimmed[..dot].rfind(['.', ':']) {
-            Some(before) => &trimmed[before + 1..],
-            None => trimmed,
-        },
-        None => trimmed,
+    let name = match parts[..] {
+        // `eyeBlink.L`, `L.eyeBlink`: here the dot is a separator.
+        [.., before, last] if is_side(last) || is_side(before) => format!("{before}.{last}"),
+        [.., last] => last.to_owned(),
+        [] => String::new(),
     };
     let mut words: Vec<&str> = name
         .split(|c: char| !c.is_alphanumeric())
@@ -155,6 +156,24 @@ fn side(word: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_and_sides_in_front_are_known_too() {
+        let place = |name| NAMES.iter().position(|other| *other == name);
+        for (spelling, name) in [
+            ("eyeBlink_L.001", "eyeBlinkLeft"),
+            ("jawOpen.001", "jawOpen"),
+            ("Head:jawOpen.001.002", "jawOpen"),
+            ("L.eyeBlink", "eyeBlinkLeft"),
+            ("Face.R.eyeBlink", "eyeBlinkRight"),
+            ("eyeBlink.L.003", "eyeBlinkLeft"),
+        ] {
+            assert_eq!(index_of(spelling), place(name), "{spelling}");
+        }
+        for odd in ["", ".", "...", "001", ".L", "L.L", "12.34"] {
+            assert_eq!(index_of(odd), None, "{odd}");
+        }
+    }
 
     #[test]
     fn all_names_are_known_by_their_own_and_other_spellings() {

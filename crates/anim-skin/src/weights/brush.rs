@@ -5,12 +5,18 @@
 //!
 //! ```
 //! use anim_geom::primitives;
-//! use anim_skin::weights::{Brush, Dab, DabMode, Locks, SkinWeights};
+//! use anim_skin::weights::{Brush, Dab, DabMode, Falloff, Locks, SkinWeights};
 //!
 //! let sheet = primitives::grid(8, 8, 0.1);
 //! let brush = Brush::new(&sheet)?;
 //! let weights = SkinWeights::from_rows(2, vec![[(0, 1.0)]; 81])?;
-//! let dab = Dab { triangle: 0, barycentric: [1.0, 0.0, 0.0], radius: 0.25, mode: DabMode::Add { joint: 1, amount: 0.5 } };
+//! let dab = Dab {
+//!     triangle: 0,
+//!     barycentric: [1.0, 0.0, 0.0],
+//!     radius: 0.25,
+//!     falloff: Falloff::SMOOTH,
+//!     mode: DabMode::Add { joint: 1, amount: 0.5 },
+//! };
 //! let painted = brush.dab(&weights, &dab, &Locks::default())?;
 //! assert!((painted.weights.weight(0, 1) - 0.5).abs() < 1e-12);
 //! assert_eq!(painted.weights.weight(80, 1), 0.0);
@@ -21,6 +27,7 @@
 
 use anim_geom::Mesh;
 use anim_geom::geodesic::{FastMarching, Geodesics};
+use serde::{Deserialize, Serialize};
 
 use super::locks::rounding;
 use super::rows::RowMixer;
@@ -64,6 +71,47 @@ pub enum DabMode {
     },
 }
 
+/// How strong a dab is at t = distance / radius: a cubic Bézier spline whose four heights stand at t = 0, 1/3, 2/3 and 1.
+///
+/// Heights in [0, 1] give strengths in [0, 1]; others are cut to it.
+///
+/// ```
+/// use anim_skin::weights::Falloff;
+///
+/// assert_eq!(Falloff::SMOOTH.strength(0.5), 0.5);
+/// assert_eq!(Falloff::CONSTANT.strength(0.9), 1.0);
+/// // A ring: nothing in the middle, most at a half.
+/// assert_eq!(Falloff([0.0, 1.0, 1.0, 0.0]).strength(0.5), 0.75);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Falloff(pub [f64; 4]);
+
+impl Falloff {
+    /// 1 − 3t² + 2t³.
+    pub const SMOOTH: Self = Self([1.0, 1.0, 0.0, 0.0]);
+    /// 1 − t.
+    pub const LINEAR: Self = Self([1.0, 2.0 / 3.0, 1.0 / 3.0, 0.0]);
+    /// (1 − t)².
+    pub const SHARP: Self = Self([1.0, 1.0 / 3.0, 0.0, 0.0]);
+    /// 1 as far as it reaches.
+    pub const CONSTANT: Self = Self([1.0; 4]);
+
+    /// The strength at `t` in [0, 1], by de Casteljau's construction.
+    pub fn strength(&self, t: f64) -> f64 {
+        let between = |a: f64, b: f64| a + t * (b - a);
+        let [a, b, c, d] = self.0;
+        let (ab, bc, cd) = (between(a, b), between(b, c), between(c, d));
+        between(between(ab, bc), between(bc, cd)).clamp(0.0, 1.0)
+    }
+}
+
+impl Default for Falloff {
+    /// Smooth.
+    fn default() -> Self {
+        Self::SMOOTH
+    }
+}
+
 /// One touch of the brush.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dab {
@@ -71,8 +119,10 @@ pub struct Dab {
     pub triangle: u32,
     /// Where in it: weights of its corners that sum to 1.
     pub barycentric: [f32; 3],
-    /// How far over the surface it reaches, metres; nothing where it is not above 0. It fades out as 1 − 3t² + 2t³ with t = distance / radius.
+    /// How far over the surface it reaches, metres; nothing where it is not above 0.
     pub radius: f64,
+    /// How it fades out.
+    pub falloff: Falloff,
     /// What it does.
     pub mode: DabMode,
 }
@@ -118,8 +168,8 @@ impl Brush {
     /// # Errors
     ///
     /// [`SkinError::Count`] if weights and mesh differ in their number of vertices, [`SkinError::NoElement`] and
-    /// [`SkinError::NoSuchJoint`] for a triangle or joint that does not exist, [`SkinError::NotFinite`] for a radius, an
-    /// amount or a place in the triangle.
+    /// [`SkinError::NoSuchJoint`] for a triangle or joint that does not exist, [`SkinError::NotFinite`] for a radius, a
+    /// falloff, an amount or a place in the triangle.
     pub fn dab(
         &self,
         weights: &SkinWeights,
@@ -136,7 +186,8 @@ impl Brush {
             DabMode::Smooth { amount } | DabMode::Sharpen { amount } => amount,
         };
         let is_place = dab.barycentric.iter().all(|share| share.is_finite());
-        if !(amount.is_finite() && dab.radius.is_finite() && is_place) {
+        let fades = dab.falloff.0.iter().all(|height| height.is_finite());
+        if !(amount.is_finite() && dab.radius.is_finite() && is_place && fades) {
             return Err(SkinError::NotFinite {
                 what: "brush",
                 index: 0,
@@ -151,8 +202,7 @@ impl Brush {
             if distance >= dab.radius {
                 return false;
             }
-            let t = distance / dab.radius;
-            let strength = 1.0 - t * t * (3.0 - 2.0 * t);
+            let strength = dab.falloff.strength(distance / dab.radius);
             let old = |joint| weights.weight(vertex, joint);
             let set = match dab.mode {
                 DabMode::Add { joint, amount } => Some((joint, old(joint) + strength * amount)),
@@ -238,7 +288,73 @@ mod tests {
             triangle,
             barycentric: [0.2, 0.3, 0.5],
             radius,
+            falloff: Falloff::SMOOTH,
             mode,
+        }
+    }
+
+    #[test]
+    fn falloffs_are_their_formulas() {
+        for step in 0..=64 {
+            let t = f64::from(step) / 64.0;
+            for (falloff, expected) in [
+                (Falloff::SMOOTH, 1.0 - 3.0 * t * t + 2.0 * t * t * t),
+                (Falloff::LINEAR, 1.0 - t),
+                (Falloff::SHARP, (1.0 - t) * (1.0 - t)),
+                (Falloff::CONSTANT, 1.0),
+                (Falloff([-9.0; 4]), 0.0),
+            ] {
+                // Six means of two numbers, each rounded twice.
+                let error = (falloff.strength(t) - expected).abs();
+                assert!(error < 12.0 * f64::EPSILON, "{falloff:?} {t}");
+            }
+        }
+    }
+
+    /// A dab of a flat sheet sets weights by their distance, which fast marching knows.
+    #[test]
+    fn a_dab_fades_as_its_falloff_says() {
+        let sheet = primitives::grid(20, 20, 0.05);
+        let weights = SkinWeights::from_rows(2, vec![[(0, 1.0)]; sheet.vertex_count()]).unwrap();
+        let brush = Brush::new(&sheet).unwrap();
+        let radius = 0.3;
+        let mode = DabMode::Replace {
+            joint: 1,
+            amount: 0.8,
+        };
+        let center = sheet.triangles[400][0];
+        let mut distances = vec![0.0; sheet.vertex_count()];
+        brush.geodesics.distances(
+            &[(brush.graph.place(center as usize) as u32, 0.0)],
+            &mut distances,
+        );
+        for falloff in [
+            Falloff::CONSTANT,
+            Falloff::LINEAR,
+            Falloff::SHARP,
+            Falloff::SMOOTH,
+        ] {
+            let barycentric = [1.0, 0.0, 0.0];
+            let dab = Dab {
+                falloff,
+                barycentric,
+                ..dab(400, radius, mode)
+            };
+            let painted = brush
+                .dab(&weights, &dab, &Locks::default())
+                .unwrap()
+                .weights;
+            for vertex in 0..sheet.vertex_count() {
+                let distance = distances[brush.graph.place(vertex)];
+                let strength = if distance < radius {
+                    falloff.strength(distance / radius)
+                } else {
+                    0.0
+                };
+                // A sum of two weights and a division.
+                let error = (painted.weight(vertex, 1) - 0.8 * strength).abs();
+                assert!(error < 1e-14, "{falloff:?} {distance}: {error}");
+            }
         }
     }
 
@@ -414,11 +530,15 @@ mod tests {
             })
         );
         let no_radius = dab(0, f64::NAN, smooth);
+        let no_falloff = Dab {
+            falloff: Falloff([1.0, f64::NAN, 0.0, 0.0]),
+            ..dab(0, 0.2, smooth)
+        };
         let no_place = Dab {
             barycentric: [0.5, f32::NAN, 0.5],
             ..dab(0, 1.0, smooth)
         };
-        for wrong in [no_radius, no_place] {
+        for wrong in [no_radius, no_falloff, no_place] {
             let found = brush.dab(&weights, &wrong, &Locks::default());
             assert_eq!(
                 found,

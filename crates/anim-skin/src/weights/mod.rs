@@ -58,7 +58,7 @@ pub use biharmonic::{
 };
 pub use bone_fit::fit_bones;
 pub use bones::{Bone, Bones};
-pub use brush::{Brush, Dab, DabMode, DabOutcome};
+pub use brush::{Brush, Dab, DabMode, DabOutcome, Falloff};
 pub use examples::{Candidates, ExampleOptions, FitReport, from_examples};
 pub use geodesic::{GeodesicMethod, GeodesicOptions, geodesic};
 #[cfg(feature = "solve")]
