@@ -34,6 +34,9 @@ pub(crate) struct Args {
     /// How weights fall off with the distance by voxels: from 0, with its second power, to 1, with its fourth; 1 if left out.
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     falloff: Option<f64>,
+    /// How strongly bones hold what they see by heat: 1, the default, is soft, and 4 nearer to what most artists paint.
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    stiffness: Option<f64>,
     /// Iterations of bbw at most; 400 if left out.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: Option<u32>,
@@ -101,9 +104,10 @@ fn bind(args: &Args, body: &Body, bones: &Bones) -> Result<Bound, SkinError> {
             weights::voxel(mesh, bones, &options)?
         }
         Method::Heat => {
+            let default = HeatOptions::default();
             let options = HeatOptions {
+                stiffness: args.stiffness.unwrap_or(default.stiffness),
                 influences: some,
-                ..HeatOptions::default()
             };
             weights::heat(mesh, bones, &options)?
         }
@@ -169,14 +173,17 @@ fn check(args: &Args) -> Result<(), Failure> {
         false => Ok(()),
     };
     of("--falloff", args.falloff.is_some(), Method::Voxel)?;
+    of("--stiffness", args.stiffness.is_some(), Method::Heat)?;
     of("--iterations", args.iterations.is_some(), Method::Bbw)?;
-    match args.falloff {
-        Some(falloff) if !(0.0..=1.0).contains(&falloff) => {
-            let message = format!("{falloff} is not in [0, 1]");
-            Err(Failure::option("--falloff", message))
-        }
-        _ => Ok(()),
+    if let Some(falloff) = args.falloff.filter(|f| !(0.0..=1.0).contains(f)) {
+        let message = format!("{falloff} is not in [0, 1]");
+        return Err(Failure::option("--falloff", message));
     }
+    if let Some(stiffness) = args.stiffness.filter(|s| !(*s > 0.0 && s.is_finite())) {
+        let message = format!("{stiffness} is not above 0");
+        return Err(Failure::option("--stiffness", message));
+    }
+    Ok(())
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {

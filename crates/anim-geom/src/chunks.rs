@@ -51,6 +51,18 @@ pub fn for_each_large_mut<T: Send>(items: &mut [T], work: impl Fn(usize, &mut T)
     }
 }
 
+/// The results of two pieces of work that do not wait for each other, done at once.
+pub fn join<A: Send, B: Send>(
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if in_pool() {
+        rayon::join(a, b)
+    } else {
+        (a(), b())
+    }
+}
+
 /// Calls `work(first, chunk_a, chunk_b)` for the matching chunks of two arrays, in parallel.
 ///
 /// # Panics

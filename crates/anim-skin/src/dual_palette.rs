@@ -347,6 +347,34 @@ mod tests {
     }
 
     #[test]
+    fn the_scale_of_most_joints_is_common_and_odd_ones_are_not() {
+        let scaled = |scale: f32| Affine {
+            linear: Mat3::identity() * scale,
+            ..Affine::IDENTITY
+        };
+        for (scales, expected) in [
+            (&[0.01, 0.01, 0.01][..], 0.01),
+            (&[0.01, -0.01, 0.01, 3.0], 0.01),
+            (&[1.0, 1.0 + 1e-6, 7.0], 1.0),
+            (&[1.0, 2.0], 1.0),
+            (&[0.0, 0.0, 1.0], 1.0),
+            (&[f32::NAN, f32::NAN, 2.0], 1.0),
+            (&[], 1.0),
+        ] {
+            let mut palette = Palette::new(scales.len());
+            for (place, scale) in scales.iter().enumerate() {
+                palette.set(place, scaled(*scale));
+            }
+            let mut volumes = vec![0.0; scales.len()];
+            let found = common_scale(&palette, &mut volumes);
+            assert!((found - expected).abs() <= 4.0 * f32::EPSILON * expected);
+            assert_eq!(found == 1.0, expected == 1.0, "{scales:?}");
+        }
+        let (_, stretch) = split(&scaled(0.01), Affine::IDENTITY, 0.01);
+        assert!(stretch.translation.norm() < 1e-8);
+    }
+
+    #[test]
     fn what_is_not_a_number_is_passed_on() {
         let (_, stretch) = split(
             &Affine {

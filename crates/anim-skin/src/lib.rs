@@ -88,3 +88,8 @@ pub use tangents::{TangentBlocks, TangentMorphs, TangentTarget};
 pub use vertex_blocks::{VertexBlock, VertexBlocks};
 pub use weight_rows::{WeightFault, WeightReport};
 pub use weights::SkinWeights;
+
+/// The README's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

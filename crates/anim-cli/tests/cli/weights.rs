@@ -218,25 +218,38 @@ fn threads_do_not_change_a_bit_of_what_is_written() {
     }
 }
 
+/// The sum over vertices of the largest weight of each: the more, the less is shared.
+fn hardness(mesh: &str, options: &[&str]) -> f32 {
+    let out = scratch("hardness.glb");
+    let out_text = out.to_str().expect("UTF-8");
+    let run = weights(
+        Path::new(mesh),
+        &[&["--out", out_text][..], options].concat(),
+    );
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let document = anim_asset::load(&out).expect("a character");
+    let influences = document.meshes[0].primitives[0].influences.as_ref();
+    let influences = influences.expect("influences");
+    let rows = influences.weights.chunks(influences.per_vertex);
+    rows.map(|row| row.iter().copied().fold(0.0, f32::max))
+        .sum()
+}
+
 #[test]
-fn a_falloff_with_the_second_power_shares_more_than_one_with_the_fourth() {
+fn falloff_and_stiffness_tell_how_much_bones_share() {
     let [ball, bones] = ball("falloff");
-    let largest = |falloff: &[&str]| -> f32 {
-        let out = scratch("falloff.glb");
-        let out_text = out.to_str().expect("UTF-8");
-        let options = [&["--skeleton", &bones, "--out", out_text][..], falloff].concat();
-        let run = weights(Path::new(&ball), &options);
-        assert_eq!(run.code, 0, "{}", run.stderr);
-        let document = anim_asset::load(&out).expect("a character");
-        let influences = document.meshes[0].primitives[0].influences.as_ref();
-        let influences = influences.expect("influences");
-        let rows = influences.weights.chunks(influences.per_vertex);
-        rows.map(|row| row.iter().copied().fold(0.0, f32::max))
-            .sum()
-    };
-    let [soft, between, hard] = ["0", "0.95", "1"].map(|a| largest(&["--falloff", a]));
+    let of = |method: &[&str]| hardness(&ball, &[&["--skeleton", &bones][..], method].concat());
+    let [soft, between, hard] = ["0", "0.95", "1"].map(|a| of(&["--falloff", a]));
     assert!(soft < between && between < hard, "{soft} {between} {hard}");
-    assert_eq!(largest(&[]), hard, "the fourth is the library's own choice");
+    assert_eq!(
+        of(&[]),
+        hard,
+        "the fourth power is the library's own choice"
+    );
+    let heat = |options: &[&str]| of(&[&["--method", "heat"][..], options].concat());
+    let [soft, one, hard] = ["0.22", "1", "4"].map(|c| heat(&["--stiffness", c]));
+    assert!(soft < one && one < hard, "{soft} {one} {hard}");
+    assert_eq!(heat(&[]), one, "1 is the library's own choice");
 }
 
 #[test]
@@ -323,6 +336,14 @@ fn calls_that_cannot_be_used_say_why() {
         (
             vec!["--skeleton", bones, "--falloff", "0", "--method", "heat"],
             "only voxel does",
+        ),
+        (
+            vec!["--skeleton", bones, "--stiffness", "4"],
+            "only heat does",
+        ),
+        (
+            vec!["--skeleton", bones, "--method", "heat", "--stiffness", "-1"],
+            "not above 0",
         ),
         (
             vec!["--skeleton", bones, "--iterations", "9"],

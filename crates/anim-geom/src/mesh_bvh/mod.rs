@@ -307,6 +307,17 @@ mod tests {
         q.sup(&Vec3::zeros()).norm() + q.max().min(0.0)
     }
 
+    #[test]
+    fn any_number_of_threads_builds_the_same_hierarchy() {
+        let ball = primitives::sphere(1.0, 40, 30);
+        let expected = format!("{:?}", MeshBvh::new(&ball).unwrap());
+        for threads in 1..4 {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let built = pool.build().unwrap().install(|| MeshBvh::new(&ball));
+            assert_eq!(format!("{:?}", built.unwrap()), expected);
+        }
+    }
+
     fn vector(size: f32) -> impl Strategy<Value = Vec3> {
         let c = -size..size;
         [c.clone(), c.clone(), c].prop_map(Vec3::from)

@@ -9,8 +9,10 @@ use std::ops::Range;
 use anim_math::Vec3;
 use bvh::aabb::{Aabb, Bounded};
 use bvh::bounding_hierarchy::BHShape;
-use bvh::bvh::{Bvh, BvhNode};
+use bvh::bvh::{Bvh, BvhNode, rayon_executor};
 use nalgebra::Point3;
+
+use crate::chunks;
 
 /// Triangles in a leaf, at most.
 const LEAF: usize = 4;
@@ -35,7 +37,12 @@ impl Tree {
     /// The hierarchy of at least one triangle, and the order in which its leaves hold them.
     pub(crate) fn new(triangles: &[[Vec3; 3]]) -> (Self, Vec<usize>) {
         let mut boxes: Vec<Bounds> = triangles.iter().map(Bounds::new).collect();
-        let splits = Bvh::build(&mut boxes).nodes;
+        // Where a node lies follows from the number of leaves before it, whichever thread writes it.
+        let splits = if chunks::in_pool() {
+            Bvh::build_with_executor(&mut boxes, rayon_executor).nodes
+        } else {
+            Bvh::build(&mut boxes).nodes
+        };
         // Children come after their parent, so a backward sweep sees them first.
         let mut leaf_counts = vec![1; splits.len()];
         for (index, node) in splits.iter().enumerate().rev() {
