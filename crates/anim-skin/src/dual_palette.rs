@@ -123,6 +123,38 @@ impl DualPalette {
         self.aligned = !kin.is_empty();
     }
 
+    /// Finds which matrices stretch, whether all mirror, and the scale that the joints share: the lower median of the cube root of
+    /// |det A|, or 1 if that is no positive number.
+    ///
+    /// Rotations count as 1 exactly, so that a figure of which half the joints are rigid has no scale by rounding.
+    fn measure(&mut self, palette: &Palette) -> f32 {
+        self.mirrored = true;
+        for (place, volume) in self.volumes.iter_mut().enumerate() {
+            let linear = palette.get(place).linear;
+            let determinant = linear.cast::<f64>().determinant();
+            self.mirrored &= determinant < 0.0;
+            let stretches = !is_orthogonal(&linear);
+            self.stretched[place] = stretches;
+            *volume = if stretches && determinant.is_finite() {
+                determinant.abs()
+            } else {
+                1.0
+            };
+        }
+        if self.volumes.is_empty() {
+            return 1.0;
+        }
+        let middle = (self.volumes.len() - 1) / 2;
+        let by_size = f64::total_cmp;
+        let (_, median, _) = self.volumes.select_nth_unstable_by(middle, by_size);
+        let scale = libm::cbrt(*median) as f32;
+        if scale > 0.0 && scale.is_finite() {
+            scale
+        } else {
+            1.0
+        }
+    }
+
     /// The stretches.
     pub(crate) fn stretches(&self) -> &[GlobalSlot] {
         &self.stretches
@@ -158,17 +190,18 @@ impl SkinnedMesh {
         assert_eq!(palette.len(), joint_count, "palette of another skin");
         assert_eq!(out.len(), joint_count, "dual palette of another skin");
         out.any_stretched = false;
-        out.mirrored = (0..joint_count).all(|place| palette.get(place).linear.determinant() < 0.0);
-        let scale = common_scale(palette, &mut out.volumes);
+        let scale = out.measure(palette);
         for (place, bind) in self.joint_from_bind().iter().enumerate() {
             let mut matrix = palette.get(place);
             if out.mirrored {
                 matrix = mirrored(matrix);
             }
-            let motion = rigid(&matrix).filter(|_| scale == 1.0);
-            let split = match motion {
-                Some(motion) => (motion, Affine::IDENTITY),
-                None => split(&matrix, (*bind).into(), scale),
+            let is_rigid = scale == 1.0 && !out.stretched[place];
+            let split = if is_rigid && matrix.linear.determinant() > 0.0 {
+                let motion = DualQuat::new(rotation(matrix.linear), matrix.translation);
+                (motion, Affine::IDENTITY)
+            } else {
+                split(&matrix, (*bind).into(), scale)
             };
             out.motions[place] = split.0.into();
             out.stretches[place] = split.1.into();
@@ -196,44 +229,10 @@ fn mirrored(matrix: Affine) -> Affine {
     image
 }
 
-/// The motion of a matrix that is a rotation and a translation, or `None`.
-fn rigid(matrix: &Affine) -> Option<DualQuat> {
-    let linear = matrix.linear;
-    (is_orthogonal(&linear) && linear.determinant() > 0.0)
-        .then(|| DualQuat::new(rotation(linear), matrix.translation))
-}
-
 /// Whether a matrix is a rotation, or a rotation and a mirror.
 fn is_orthogonal(linear: &Mat3) -> bool {
     let excess = linear.tr_mul(linear) - Mat3::identity();
     excess.iter().all(|entry| entry.abs() <= RIGID)
-}
-
-/// The lower median over joints of the cube root of |det A|; 1 if that is no positive number.
-///
-/// Rotations count as 1 exactly, so that a figure of which half the joints are rigid has no scale by rounding.
-fn common_scale(palette: &Palette, volumes: &mut [f64]) -> f32 {
-    for (place, volume) in volumes.iter_mut().enumerate() {
-        let matrix = palette.get(place);
-        let determinant = matrix.linear.cast::<f64>().determinant().abs();
-        let is_rotation = is_orthogonal(&matrix.linear);
-        *volume = if is_rotation || !determinant.is_finite() {
-            1.0
-        } else {
-            determinant
-        };
-    }
-    if volumes.is_empty() {
-        return 1.0;
-    }
-    let middle = (volumes.len() - 1) / 2;
-    let (_, median, _) = volumes.select_nth_unstable_by(middle, f64::total_cmp);
-    let scale = libm::cbrt(*median) as f32;
-    if scale > 0.0 && scale.is_finite() {
-        scale
-    } else {
-        1.0
-    }
 }
 
 /// The motion and the stretch of any matrix; the stretch scales the joint's place in the bind pose by `scale`.
@@ -365,8 +364,7 @@ mod tests {
             for (place, scale) in scales.iter().enumerate() {
                 palette.set(place, scaled(*scale));
             }
-            let mut volumes = vec![0.0; scales.len()];
-            let found = common_scale(&palette, &mut volumes);
+            let found = DualPalette::new(scales.len()).measure(&palette);
             assert!((found - expected).abs() <= 4.0 * f32::EPSILON * expected);
             assert_eq!(found == 1.0, expected == 1.0, "{scales:?}");
         }
