@@ -32,7 +32,7 @@ impl Actor {
     /// It is about the joints' boxes of vertices, morph targets at their worst included: for the linear blend; for dual quaternions
     /// wider where joints turn apart; for centres of rotation by twice the farthest way from a vertex to its centre. Cloth
     /// counts particle by particle, hair by its length, and muscles by the most that they lift. None is known for the other
-    /// deformers: then the actor should count as seen.
+    /// deformers, nor for a surface with a region of one: then the actor should count as seen.
     ///
     /// O(joints + targets + particles of cloth); allocates nothing. Without surfaces and hair it is empty.
     pub fn bounds(&self) -> Option<Aabb> {

@@ -8,7 +8,7 @@ use anim_skeleton::{
     BakeOptions, BakeReport, Clip, ClipSpec, DriverSpec, Drivers, Events, JointId, RootMotion,
     RootMotionOptions, Skeleton, SkeletonLod,
 };
-use anim_skin::{JointBounds, SkinnedMesh};
+use anim_skin::{JointBounds, SkinError, SkinnedMesh};
 
 use crate::flesh::Flesh;
 use crate::{
@@ -192,23 +192,84 @@ impl Character {
         Ok(self)
     }
 
-    /// Lets all surfaces follow their joints as `deform` says; at first it is [`Deform::Linear`].
+    /// Lets all surfaces follow their joints as `deform` says, all over; at first it is [`Deform::Linear`].
     ///
     /// Cloth hangs on the linear blend all the same. See [`Deformer::new`] for what it costs.
     ///
     /// # Errors
     ///
     /// [`EngineError::Skin`] for a surface that cannot follow like that.
-    pub fn with_deformer(mut self, deform: Deform) -> Result<Self, EngineError> {
-        for surface in &mut self.surfaces {
-            let (node, primitive) = surface.source;
-            surface.deformer =
-                Deformer::new(deform, &surface.mesh).map_err(|source| EngineError::Skin {
-                    node,
-                    primitive,
-                    source,
-                })?;
-        }
+    pub fn with_deformer(self, deform: Deform) -> Result<Self, EngineError> {
+        let mut surfaces = 0..self.surfaces.len();
+        surfaces.try_fold(self, |character, surface| {
+            character.with_surface_deformer(surface, deform)
+        })
+    }
+
+    /// Lets one surface follow its joints as `deform` says, all over.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoSurface`], or [`EngineError::Skin`] if the surface cannot follow like that.
+    pub fn with_surface_deformer(
+        self,
+        surface: usize,
+        deform: Deform,
+    ) -> Result<Self, EngineError> {
+        self.deformed(surface, |mesh, _| Deformer::new(deform, mesh))
+    }
+
+    /// Lets a region of one surface follow its joints as `deform` says: each vertex by its share, and as it did so far by
+    /// the rest. Regions lie over those that were added before.
+    ///
+    /// * `shares`: one a vertex in the order of the file, in [0, 1]; see [`Deformer::with_region`].
+    ///
+    /// ```
+    /// use anim_engine::asset::builtin;
+    /// use anim_engine::{Character, Deform};
+    ///
+    /// // Dual quaternions from a height of 1.2 m upwards, fading in over a tenth of a metre, and the linear blend below.
+    /// let document = builtin::humanoid();
+    /// let rest = &document.meshes[0].primitives[0].mesh.rest;
+    /// let share = |height: f32| ((height - 1.1) / 0.1).clamp(0.0, 1.0);
+    /// let shares: Vec<f32> = rest.positions.iter().map(|place| share(place.y)).collect();
+    /// let character = Character::from_document(&document, &Default::default())?
+    ///     .with_region(0, Deform::DualQuaternion, &shares)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoSurface`], or [`EngineError::Skin`] for shares that are not one a vertex or not in [0, 1] and for a
+    /// surface that cannot follow like that.
+    pub fn with_region(
+        self,
+        surface: usize,
+        deform: Deform,
+        shares: &[f32],
+    ) -> Result<Self, EngineError> {
+        self.deformed(surface, |mesh, so_far| {
+            so_far.with_region(deform, mesh, shares)
+        })
+    }
+
+    /// Replaces the deformer of a surface.
+    fn deformed(
+        mut self,
+        surface: usize,
+        make: impl FnOnce(&SkinnedMesh, Deformer) -> Result<Deformer, SkinError>,
+    ) -> Result<Self, EngineError> {
+        let count = self.surfaces.len();
+        let Some(changed) = self.surfaces.get_mut(surface) else {
+            return Err(EngineError::NoSurface { surface, count });
+        };
+        let (node, primitive) = changed.source;
+        let made = make(&changed.mesh, std::mem::take(&mut changed.deformer));
+        changed.deformer = made.map_err(|source| EngineError::Skin {
+            node,
+            primitive,
+            source,
+        })?;
         Ok(self)
     }
 

@@ -3,7 +3,8 @@
 //! A [`Deformer`] is the model, made once a mesh; a [`DeformScratch`] the buffers of one actor. [`Linear`](Deform::Linear)
 //! is cheapest and right where joints bend little or stretch. Where they twist, take
 //! [`DualQuaternion`](Deform::DualQuaternion), or [`RotationCenter`](Deform::RotationCenter), which does not bulge in
-//! bends either. The others are there to be compared with and for tools.
+//! bends either. The others are there to be compared with and for tools. Where one is right for the shoulders and another for
+//! the rest, [`Deformer::with_region`] mixes them vertex by vertex.
 //!
 //! ```
 //! use anim_engine::asset::builtin;
@@ -20,16 +21,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use anim_math::Vec3;
+mod way;
+
 use anim_math::nalgebra::Vector3;
-use anim_skin::{
-    Aabb, DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, JointBounds, LogMotions,
-    MotionBounds, Palette, RotationCenterOptions, RotationCenters, SkinError, SkinnedMesh,
-    VertexBlocks,
-};
-#[cfg(feature = "solve")]
-use anim_skin::{DirectDeltaMush, DirectDeltaMushOptions};
+use anim_skin::{Aabb, JointBounds, Palette, RegionMask, SkinError, SkinnedMesh, VertexBlocks};
 use serde::{Deserialize, Serialize};
+
+pub(crate) use way::{ROUNDING, USUAL_WEIGHTS};
+use way::{Way, WayScratch};
 
 /// How a surface follows its joints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -99,43 +98,28 @@ impl Deform {
     }
 }
 
-/// A way to follow the joints, made ready for one mesh; the linear blend, which any mesh takes, by default.
+/// How one mesh follows its joints, made ready; by the linear blend, which any mesh takes, by default.
+///
+/// One way for the whole mesh, and others in regions of it, each laid over those before.
 #[derive(Clone, Debug, Default)]
 pub struct Deformer {
-    deform: Deform,
-    prepared: Prepared,
+    base: Way,
+    regions: Vec<Region>,
 }
 
-/// What is computed once a mesh.
-#[derive(Clone, Debug, Default)]
-enum Prepared {
-    #[default]
-    Nothing,
-    Motions(MotionBounds),
-    Centers {
-        centers: RotationCenters,
-        /// The farthest that a vertex rests from its centre.
-        reach: f32,
-    },
-    Mush(Box<DeltaMush>),
-    #[cfg(feature = "solve")]
-    Direct(Box<DirectDeltaMush>),
+/// Where a mesh follows in another way.
+#[derive(Clone, Debug)]
+struct Region {
+    way: Way,
+    mask: RegionMask,
 }
-
-/// Morph weights that boxes are made for; others make them wider in the frame that has them.
-pub(crate) const USUAL_WEIGHTS: std::ops::RangeInclusive<f32> = 0.0..=1.0;
-
-/// What rounding can add to a length that is turned, as a part of it: some ten roundings of 2⁻²⁴, eightfold where the blend of
-/// motions is short, and room.
-pub(crate) const ROUNDING: f32 = 1.0 / (1 << 16) as f32;
 
 /// What one actor's surface needs a frame; empty where nothing is needed.
 #[derive(Clone, Debug)]
 pub struct DeformScratch {
-    motions: DualPalette,
-    logs: LogMotions,
-    base: VertexBlocks,
-    mush: DeltaMushScratch,
+    ways: WayScratch,
+    /// The surface as the way of a region makes it.
+    other: VertexBlocks,
 }
 
 impl Deformer {
@@ -145,42 +129,55 @@ impl Deformer {
     ///
     /// [`SkinError`] of direct delta mush, where the surface cannot be smoothed; the others take every mesh.
     pub fn new(deform: Deform, mesh: &SkinnedMesh) -> Result<Self, SkinError> {
-        let prepared = match deform {
-            Deform::DualQuaternion => Prepared::Motions(MotionBounds::new(mesh, USUAL_WEIGHTS)),
-            Deform::RotationCenter => {
-                let centers = RotationCenters::new(mesh, &RotationCenterOptions::default());
-                let reach = centers.reach(mesh);
-                Prepared::Centers { centers, reach }
-            }
-            Deform::DeltaMush => {
-                let options = DeltaMushOptions::default();
-                Prepared::Mush(Box::new(DeltaMush::new(mesh, &options)))
-            }
-            #[cfg(feature = "solve")]
-            Deform::DirectDeltaMush => {
-                let options = DirectDeltaMushOptions::default();
-                Prepared::Direct(Box::new(DirectDeltaMush::new(mesh, &options)?))
-            }
-            _ => Prepared::Nothing,
-        };
-        Ok(Self { deform, prepared })
+        Ok(Self {
+            base: Way::new(deform, mesh)?,
+            regions: Vec::new(),
+        })
     }
 
-    /// Which way it is.
+    /// Lets each vertex of `mesh`, the one that this was made for, follow `deform` by its share and what it followed so far by
+    /// the rest: 0 keeps that to the bit, 1 is `deform` to the bit, and between them a vertex lies on the segment between both.
+    ///
+    /// * `shares`: one a vertex in the order of the file, in [0, 1]. Let them fade over some rings of vertices: where they jump,
+    ///   the surface tears by as much as the two ways differ.
+    ///
+    /// A frame takes as long as both do on the whole mesh, and the mix.
+    ///
+    /// # Errors
+    ///
+    /// [`SkinError::Count`], [`SkinError::NotFinite`] or [`SkinError::NoShare`] for the shares, otherwise as [`new`](Self::new).
+    pub fn with_region(
+        mut self,
+        deform: Deform,
+        mesh: &SkinnedMesh,
+        shares: &[f32],
+    ) -> Result<Self, SkinError> {
+        let mask = RegionMask::new(mesh, shares)?;
+        let is_share = |share: &f32| (0.0..=1.0).contains(share);
+        if let Some(vertex) = shares.iter().position(|share| !is_share(share)) {
+            return Err(SkinError::NoShare { vertex });
+        }
+        let way = Way::new(deform, mesh)?;
+        self.regions.push(Region { way, mask });
+        Ok(self)
+    }
+
+    /// Which way it is where no region says otherwise.
     pub fn kind(&self) -> Deform {
-        self.deform
+        self.base.kind()
     }
 
     /// Buffers for `mesh`, the one that this was made for.
     pub fn scratch(&self, mesh: &SkinnedMesh) -> DeformScratch {
-        let count = |needed: bool, count: usize| if needed { count } else { 0 };
-        let needs_motions = self.deform != Deform::Linear;
-        let (joint_count, vertex_count) = (mesh.joints().len(), mesh.vertex_count());
+        let used: Vec<Deform> = self.ways().map(Way::kind).collect();
+        let other_count = if self.regions.is_empty() {
+            0
+        } else {
+            mesh.vertex_count()
+        };
         DeformScratch {
-            motions: DualPalette::new(count(needs_motions, joint_count)),
-            logs: LogMotions::new(count(self.deform == Deform::Log, joint_count)),
-            base: VertexBlocks::new(count(self.deform == Deform::DeltaMush, vertex_count)),
-            mush: DeltaMushScratch::default(),
+            ways: WayScratch::new(mesh, &used),
+            other: VertexBlocks::new(other_count),
         }
     }
 
@@ -201,16 +198,14 @@ impl Deformer {
         self.follow(mesh, source, palette, scratch, out);
     }
 
-    /// What depends on the joints alone: the first half of [`deform`](Self::deform).
+    /// What depends on the joints alone, once for all ways: the first half of [`deform`](Self::deform).
     pub(crate) fn prepare(
         &self,
         mesh: &SkinnedMesh,
         palette: &Palette,
         scratch: &mut DeformScratch,
     ) {
-        if !scratch.motions.is_empty() {
-            mesh.dual_palette(palette, &mut scratch.motions);
-        }
+        scratch.ways.set(mesh, palette);
     }
 
     /// The second half of [`deform`](Self::deform): moves the vertices.
@@ -222,30 +217,16 @@ impl Deformer {
         scratch: &mut DeformScratch,
         out: &mut VertexBlocks,
     ) {
-        let motions = &scratch.motions;
-        match (&self.prepared, self.deform) {
-            (Prepared::Motions(_), _) => mesh.dual_quaternion(source, motions, out),
-            (Prepared::Centers { centers, .. }, _) => {
-                centers.deform(mesh, source, palette, motions, out);
-            }
-            (Prepared::Mush(mush), _) => {
-                mesh.linear(source, palette, &mut scratch.base);
-                mush.deform(mesh, &scratch.base, motions, &mut scratch.mush, out);
-            }
-            #[cfg(feature = "solve")]
-            (Prepared::Direct(mush), _) => mush.deform(source, palette, motions, out),
-            (Prepared::Nothing, Deform::Log) => {
-                scratch.logs.set(motions);
-                mesh.log_blend(source, motions, &scratch.logs, out);
-            }
-            (Prepared::Nothing, Deform::Spherical) => mesh.spherical_blend(source, motions, out),
-            (Prepared::Nothing, Deform::Trs) => mesh.trs_blend(source, motions, out),
-            (Prepared::Nothing, _) => mesh.linear(source, palette, out),
+        let DeformScratch { ways, other } = scratch;
+        self.base.follow(mesh, source, palette, ways, out);
+        for Region { way, mask } in &self.regions {
+            way.follow(mesh, source, palette, ways, other);
+            mask.mix(mesh, other, out);
         }
     }
 
-    /// A box that holds all that [`deform`](Self::deform) makes of the mesh, from its joints alone; `None` where none is known:
-    /// see [`Actor::bounds`](crate::Actor::bounds).
+    /// A box that holds all that [`deform`](Self::deform) makes of the mesh, from its joints alone; `None` where none is known
+    /// for one of its ways: see [`Actor::bounds`](crate::Actor::bounds).
     ///
     /// * `joints`: of the same mesh. * `scratch`: [prepared](Self::prepare) with `palette`. * `weights`: one a morph target.
     pub(crate) fn bounds(
@@ -255,36 +236,22 @@ impl Deformer {
         scratch: &DeformScratch,
         weights: &[f32],
     ) -> Option<Aabb> {
-        let spare = joints.excess(weights);
-        match (&self.prepared, self.deform) {
-            (Prepared::Nothing, Deform::Linear) => Some(joints.grown(palette, spare)),
-            // Turned as they are displaced, and stretched by no more than this.
-            (Prepared::Motions(bounds), _) => {
-                let margin = spare * (1.0 + ROUNDING);
-                let bounds = bounds.bounds(&scratch.motions);
-                Some(bounds.grown(Vec3::repeat(margin * largest_stretch(palette))))
-            }
-            // R S (v − p) is at most as long as the way to v times the largest stretch, and so is the linear blend of it.
-            (Prepared::Centers { reach, .. }, _) => {
-                let reach = reach + joints.displacement(weights);
-                let margin = 2.0 * reach * largest_stretch(palette) * (1.0 + ROUNDING);
-                Some(joints.grown(palette, spare).grown(Vec3::repeat(margin)))
-            }
-            _ => None,
+        let mut bounds = (self.ways())
+            .map(|way| way.bounds(joints, palette, &scratch.ways, weights))
+            .try_fold(Aabb::EMPTY, |all, bounds| Some(all.union(&bounds?)))?;
+        for _ in &self.regions {
+            // Segments between points of a box stay in it, but for the roundings of a difference, its part and a sum: five halves of
+            // an epsilon of what lies farthest out.
+            let size = bounds.min.abs().sup(&bounds.max.abs());
+            bounds = bounds.grown(size * (4.0 * f32::EPSILON));
         }
+        Some(bounds)
     }
-}
 
-/// No vector is made longer by any joint than by this factor.
-///
-/// |A|² is the largest eigenvalue of AᵀA, which no row sum of its sizes is below; it is 1 for rotations.
-fn largest_stretch(palette: &Palette) -> f32 {
-    let joints = (0..palette.len()).map(|place| palette.get(place).linear);
-    let squares = joints.map(|linear| {
-        let square = linear.tr_mul(&linear).abs();
-        square.row_iter().map(|row| row.sum()).fold(0.0, f32::max)
-    });
-    squares.fold(0.0, f32::max).sqrt()
+    fn ways(&self) -> impl Iterator<Item = &Way> {
+        let regions = self.regions.iter().map(|region| &region.way);
+        [&self.base].into_iter().chain(regions)
+    }
 }
 
 /// The volume inside a surface, m³, with a sign as its triangles face; an open one is closed by cones to the middle of its

@@ -19,6 +19,14 @@ pub enum EngineError {
         /// What is wrong.
         source: anim_skin::SkinError,
     },
+    /// A surface is to be changed that the character lacks.
+    #[error("surface {surface} of {count} does not exist")]
+    NoSurface {
+        /// The place asked for.
+        surface: usize,
+        /// Surfaces of the character.
+        count: usize,
+    },
     /// A solver does not fit the skeleton.
     #[error(transparent)]
     Ik(#[from] anim_ik::IkError),

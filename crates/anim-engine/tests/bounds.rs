@@ -16,8 +16,12 @@ const FRAME: f32 = 1.0 / 60.0;
 fn walking(document: &asset::Document, deform: Deform) -> (Engine, ActorId) {
     let character = Character::from_document(document, &BakeOptions::default());
     let character = character.and_then(|character| character.with_deformer(deform));
+    spawned(character.expect("a character"))
+}
+
+fn spawned(character: Character) -> (Engine, ActorId) {
     let mut engine = common::engine(1);
-    let id = engine.spawn(Arc::new(character.expect("a character")));
+    let id = engine.spawn(Arc::new(character));
     let actor = engine.actor_mut(id).expect("the actor");
     actor.play("walk").expect("a walk");
     (engine, id)
@@ -154,6 +158,36 @@ fn morph_weights_of_any_size_stay_inside() {
             let bounds = step(&mut engine, id);
             assert_eq!(actor(&engine, id).weights(), weights);
             check_inside(actor(&engine, id), bounds);
+        }
+    }
+}
+
+/// Between two deformers in one region, of any three that have boxes.
+#[test]
+fn regions_stay_inside_and_have_no_box_where_one_of_their_deformers_has_none() {
+    let document = asset::builtin::humanoid();
+    let shares: Vec<f32> = (0..document.meshes[0].primitives[0].mesh.vertex_count())
+        .map(|vertex| (vertex % 5) as f32 / 4.0)
+        .collect();
+    let known = [
+        Deform::Linear,
+        Deform::DualQuaternion,
+        Deform::RotationCenter,
+    ];
+    for first in known {
+        for second in Deform::ALL {
+            let character = Character::from_document(&document, &BakeOptions::default())
+                .and_then(|character| character.with_deformer(first))
+                .and_then(|character| character.with_region(0, *second, &shares));
+            let (mut engine, id) = spawned(character.expect("a character"));
+            for _ in 0..20 {
+                let bounds = step(&mut engine, id);
+                if known.contains(second) {
+                    check_inside(actor(&engine, id), bounds);
+                } else {
+                    assert_eq!(bounds, [None, None], "{first:?} {second:?}");
+                }
+            }
         }
     }
 }

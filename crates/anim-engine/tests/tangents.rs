@@ -57,9 +57,20 @@ fn engine_with(character: Character) -> (Engine, ActorId) {
 #[test]
 fn they_lie_on_the_surface_in_every_frame_whatever_moves_it() {
     let document = person(|_, primitive| primitive == 0);
-    for deform in [Deform::Linear, Deform::DualQuaternion, Deform::DeltaMush] {
+    let count = document.meshes[0].primitives[0].mesh.vertex_count();
+    let shares: Vec<f32> = (0..count).map(|vertex| (vertex % 5) as f32 / 4.0).collect();
+    for (deform, region) in [
+        (Deform::Linear, None),
+        (Deform::DualQuaternion, None),
+        (Deform::DeltaMush, None),
+        (Deform::Linear, Some(Deform::DualQuaternion)),
+    ] {
         let character = Character::from_document(&document, &BakeOptions::default()).unwrap();
-        let (mut engine, id) = engine_with(character.with_deformer(deform).unwrap());
+        let mut character = character.with_deformer(deform).unwrap();
+        if let Some(region) = region {
+            character = character.with_region(0, region, &shares).unwrap();
+        }
+        let (mut engine, id) = engine_with(character);
         engine.actor_mut(id).unwrap().play_clip(0);
         for _ in 0..10 {
             engine.step(0.1);

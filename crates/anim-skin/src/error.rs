@@ -81,6 +81,12 @@ pub enum SkinError {
         /// Index of the element.
         index: usize,
     },
+    /// A vertex is to follow a deformer by less than nothing or more than wholly.
+    #[error("vertex {vertex}: the share is not in [0, 1]")]
+    NoShare {
+        /// Index of the vertex, source order.
+        vertex: usize,
+    },
     /// A weight is negative, NaN or infinite.
     #[error("vertex {vertex}: the weight of joint {joint} is no weight")]
     BadWeight {
