@@ -13,8 +13,9 @@ mod peers;
 use std::hint::black_box;
 
 use anim_geom::geodesic::{FastMarching, Geodesics, HeatGeodesics};
-use anim_geom::{Mesh, primitives};
+use anim_geom::{Mesh, normals, primitives};
 use anim_math::Vec3;
+use anim_skin::weights::transfer::{Correspondence, TransferOptions, transfer};
 use anim_skin::weights::{
     self, Bone, Bones, GeodesicMethod, GeodesicOptions, HeatOptions, NearestOptions,
 };
@@ -96,6 +97,35 @@ fn bind(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Weights carried to a cover over the starfish by surface and by volume, which casts 256 rays a vertex.
+fn carry(criterion: &mut Criterion) {
+    let source = starfish(90);
+    let options = HeatOptions::default();
+    let (weights, _) = weights::heat(&source, &bones(), &options).unwrap();
+    let mut cover = starfish(100);
+    let rest = &mut cover.rest;
+    normals::smooth(&rest.positions, &cover.triangles, &mut rest.normals);
+    for (position, normal) in rest.positions.iter_mut().zip(&rest.normals) {
+        *position += normal * 0.05;
+    }
+    let mut group = criterion.benchmark_group("anim-skin");
+    group.sample_size(10);
+    group.throughput(Throughput::Elements(cover.vertex_count() as u64));
+    for (correspondence, name) in [
+        (Correspondence::Surface, "transfer_surface"),
+        (Correspondence::Volume, "transfer_volume"),
+    ] {
+        let options = TransferOptions {
+            correspondence,
+            ..TransferOptions::default()
+        };
+        group.bench_function(format!("{name}/10k"), |b| {
+            b.iter(|| transfer(&weights, black_box(&source), &cover, &options));
+        });
+    }
+    group.finish();
+}
+
 /// The starfish by bone heat, and distances on a ball, both of 8,000 vertices.
 fn peers(_: &mut Criterion) {
     let (mesh, bones) = (peers::welded(&starfish(90)), bones());
@@ -136,5 +166,5 @@ fn peers(_: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, peers, bind);
+criterion_group!(benches, peers, bind, carry);
 criterion_main!(benches);

@@ -52,7 +52,7 @@
 //! | pruning, and at most K a vertex | prune `small_weights_go_and_the_largest_stays`, `curvature_changes_less_than_by_plain_pruning`; `of_sixteen_unsorted_influences_the_four_largest_stay` |
 //! | hammering and averaging | hammer `a_selection_is_filled_from_its_border`, `an_average_is_shared_and_the_rest_untouched` |
 //! | mirroring by name and by place | mirror `nameless_sides_are_paired_by_place_and_the_rest_told` |
-//! | transfer: nearest facing points, the rest filled in, by volume | transfer `touching_sheets_keep_their_own_weights`, `what_faces_away_is_filled_in_smoothly`; volume_transfer `a_cushion_loses_the_part_that_the_gap_loses` |
+//! | transfer: nearest facing points, the rest filled in, by volume | transfer `touching_sheets_keep_their_own_weights`, `what_faces_away_is_filled_in_smoothly`; volume_transfer `a_cushion_loses_the_part_that_the_gap_loses`; anim-engine padding `padding_carried_by_volume_turns_inside_out_less_than_by_nearest_points` |
 //! | whatever the edit, rows are whole | edits `edits_of_any_rows_are_on_the_simplex_and_locks_hold` |
 //! | storage in blocks, u8, u16 and sets of four, with its error | linear `agrees_with_f64_for_any_number_of_influences`; quantize `graphics_cards_find_the_documented_bytes`, `sums_are_exact_and_no_weight_is_a_unit_off` |
 //! | every deformer: any thread count and instruction set, no allocation | deformers `instruction_sets_and_threads_change_no_bit`; no_alloc `deformers_allocate_nothing` |

@@ -54,7 +54,9 @@ pub enum Correspondence {
     /// rigid parts, ∇w is 0 but for a jump half-way, where all of u is lost at once.
     ///
     /// Distances and facing do not matter; vertices on the source (a ten-thousandth of its diagonal) still take its weights.
-    /// The price: parts that see each other across a gap share, so rows are longer; [`prune`](super::prune) them.
+    /// The price: parts that see each other across a gap share, so rows are longer; [`prune`](super::prune) them. Where the
+    /// source comes to pass through itself, in the crease of a sharp bend, there is no gap to keep and layers turn over as
+    /// they do with nearest points.
     Volume,
 }
 
