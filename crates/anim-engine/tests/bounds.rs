@@ -68,6 +68,7 @@ fn every_vertex_of_every_frame_of_a_walk_lies_inside() {
         Deform::RotationCenter,
     ] {
         let (mut engine, id) = walking(&document, deform);
+        let mut most = 0.0_f32;
         for _ in 0..120 {
             let bounds = step(&mut engine, id);
             let actor = actor(&engine, id);
@@ -80,7 +81,9 @@ fn every_vertex_of_every_frame_of_a_walk_lies_inside() {
                 spare.max() < exact.half_extents().max(),
                 "{deform:?} {spare}"
             );
+            most = most.max(spare.max());
         }
+        println!("{deform:?}: at most {most:.3} m beyond the vertices");
     }
 }
 

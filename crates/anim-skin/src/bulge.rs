@@ -23,13 +23,17 @@ const SHORTEST: f32 = 0.1;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bulge {
     vertex_count: usize,
+    /// Bind units.
     radius: f32,
     /// Vertices in block order and their weights.
     weights: Vec<(u32, f32)>,
 }
 
 impl Bulge {
-    /// A muscle of `radius` metres at rest under the vertices with weight (source order, one each, 1 at the belly).
+    /// A muscle that is `radius` thick at rest under the vertices with weight (source order, one each, 1 at the belly).
+    ///
+    /// * `radius`: in the units that the mesh is stored in, as the skin moves the vertices afterwards: metres for most, but
+    ///   centimetres where bind matrices make metres of centimetres.
     ///
     /// # Errors
     ///
@@ -62,7 +66,8 @@ impl Bulge {
         square.max(0.0).sqrt() / (origin + insertion)
     }
 
-    /// Pushes the vertices of `vertices` (morphed ones, not yet skinned) out by `radius · (√(1 / length_ratio) − 1)`.
+    /// Pushes the vertices of `vertices` (morphed ones, not yet skinned) out by `radius · (√(1 / length_ratio) − 1)`, in the
+    /// units of the mesh.
     ///
     /// Ratios below 0.1 count as 0.1, those above 1 thin the limb. O(vertices with weight); allocates nothing.
     ///

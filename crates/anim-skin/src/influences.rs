@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 /// The influences of V vertices, k each, in source order; joints are places in the skin's joint list.
 ///
 /// Raw, as files have them: weights need not sum to 1, joints may repeat, a weight may be zero. Building a skin cleans
-/// them.
+/// them: a vertex without any weight above zero follows joint 0 of the list, and
+/// [`SkinnedMesh::report`](crate::SkinnedMesh::report) tells it ([`WeightFault::Empty`](crate::WeightFault::Empty)).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Influences {
     /// k: influences a vertex.

@@ -156,6 +156,27 @@ fn a_rigid_box_is_as_tight_as_a_box_can_be() {
 }
 
 #[test]
+fn a_joint_far_away_widens_a_box_of_motions_by_no_more_than_its_weight() {
+    let mesh = cloud(vec![Vec3::zeros(), Vec3::y()], vec![Vec3::y(); 2]);
+    let influences = Influences {
+        per_vertex: 2,
+        joints: vec![0, 1, 0, 1],
+        weights: vec![0.75, 0.25, 0.99, 0.01],
+    };
+    let skin = bind(&mesh, 2, &influences, &[]);
+    let bounds = MotionBounds::new(&skin, 0.0..=1.0);
+    let mut palette = Palette::new(2);
+    palette.set(1, Transform::from_translation(10.0 * Vec3::x()).into());
+    let mut motions = DualPalette::new(2);
+    skin.dual_palette(&palette, &mut motions);
+    let found = bounds.bounds(&motions);
+    // A quarter of 10 m to either side, over 0.75, the least that a blend with a quarter of another quaternion is long.
+    let expected = Vec3::new(0.25 * 10.0 / 0.75, 0.5 + 2.5 / 0.75, 2.5 / 0.75);
+    let off = (found.half_extents() - expected).amax();
+    assert!(off < 1e-3, "{off}");
+}
+
+#[test]
 fn joints_without_vertices_do_not_count() {
     let mesh = cloud(vec![Vec3::x()], vec![Vec3::y()]);
     let skin = bind(&mesh, 2, &Influences::rigid(1), &[]);

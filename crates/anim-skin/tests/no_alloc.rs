@@ -6,14 +6,15 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use anim_math::Vec3;
+use anim_math::{Quat, Vec3, quat};
 use anim_skin::morph::arkit::NAMES;
 use anim_skin::morph::rig::{Combination, Control, Driver, Exclusion, Group};
 use anim_skin::morph::{RigSpec, ShapeRig, ShapeSolver, SolveOptions, StandIns, arkit};
 use anim_skin::tangents::TangentTarget;
 use anim_skin::{
-    DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, LogMotions, MorphTarget,
-    RegionMask, RotationCenterOptions, RotationCenters, TangentBlocks, TangentMorphs, VertexBlocks,
+    Bulge, DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, JointBounds, Kernel,
+    LogMotions, MorphTarget, MotionBounds, PoseSpace, RegionMask, RotationCenterOptions,
+    RotationCenters, TangentBlocks, TangentMorphs, VertexBlocks,
 };
 use common::{Numbers, bind, random_mesh, rigid_palette};
 
@@ -59,6 +60,13 @@ fn deformers_allocate_nothing() {
     let centers = RotationCenters::new(&skin, &RotationCenterOptions::default());
     let mush = DeltaMush::new(&skin, &DeltaMushOptions::default());
     let mask = RegionMask::new(&skin, &[0.5; 500]).unwrap();
+    let bulge = Bulge::new(&skin, &[0.5; 500], 0.1).unwrap();
+    let pose = |angle| [Quat::identity(), quat::from_axis_angle(Vec3::x(), angle)];
+    let poses = [pose(1.0).to_vec(), pose(2.0).to_vec()];
+    let space = PoseSpace::new(&pose(0.0), &poses, &[1.0; 2], Kernel::Gaussian).unwrap();
+    let mut shape_weights = [0.0; 2];
+    let boxes = JointBounds::new(&skin, 0.0..=1.0);
+    let motion_boxes = MotionBounds::new(&skin, 0.0..=1.0);
     let (mut tangents, mut moved_tangents) = (rest_tangents.clone(), rest_tangents.clone());
     let (mut morphed, mut out) = (VertexBlocks::new(500), VertexBlocks::new(500));
     let mut smoothed = VertexBlocks::new(500);
@@ -73,7 +81,9 @@ fn deformers_allocate_nothing() {
             before = COUNT.get();
         }
         let palette = &palettes[frame % 2];
-        skin.morph(&[0.1 * frame as f32], &mut morphed);
+        space.weights(&pose(0.3 * frame as f32), &mut shape_weights);
+        skin.morph(&shape_weights[..1], &mut morphed);
+        bulge.apply(0.5 + 0.05 * frame as f32, &mut morphed);
         tangent_morphs.morph(&[0.1 * frame as f32], &rest_tangents, &mut tangents);
         skin.dual_palette(palette, &mut motions);
         logs.set(&motions);
@@ -83,7 +93,10 @@ fn deformers_allocate_nothing() {
         skin.dual_quaternion(&morphed, &motions, &mut out);
         skin.dual_quaternion_blended(&morphed, palette, &motions, &mask, &mut out);
         centers.deform(&skin, &morphed, palette, &motions, &mut out);
-        skin.linear(&morphed, palette, &mut out);
+        skin.linear(&morphed, palette, &mut smoothed);
+        mask.mix(&skin, &smoothed, &mut out);
+        let all = boxes.bounds(palette).union(&motion_boxes.bounds(&motions));
+        std::hint::black_box(all.union(&out.bounds()));
         skin.tangents(&tangents, palette, &out, &mut moved_tangents);
         mush.deform(&skin, &out, &motions, &mut scratch, &mut smoothed);
     }

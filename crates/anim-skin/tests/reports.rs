@@ -18,7 +18,7 @@
 //! | godot#84479, godot#58570, godot#103711, godot#76892 | levels are judged as they are bound and posed | simplify `coincident_quads_on_two_bones_stay_apart`, `a_mesh_stored_a_hundred_times_too_large_gives_the_same_levels`, `poses_make_a_bent_elbow_better_than_the_rest_pose_does` |
 //! | godot#89131, Radium#118, three.js#25902 | signs have no memory, scale is kept | dual_quaternion `a_chain_that_twists_by_240_degrees_turns_evenly_with_its_skeleton`, `negating_the_dual_quaternion_of_any_joints_changes_no_bit`, `one_influence_is_the_linear_blend_for_any_matrix` |
 //! | filament#5584, filament#1848, filament#374, glTF#2161 | normals of targets are displacements, before the skin | morph `a_cube_becomes_a_sphere_whose_normals_are_right_before_and_after_the_skin` |
-//! | bevy#21837 | boxes hold every vertex | bounds `every_skinned_vertex_is_inside`, `every_morphed_vertex_is_inside`, `every_vertex_that_dual_quaternions_move_is_inside` |
+//! | bevy#21837 | boxes hold every vertex | bounds `every_skinned_vertex_is_inside`, `every_morphed_vertex_is_inside`, `every_vertex_that_dual_quaternions_move_is_inside`, `a_joint_far_away_widens_a_box_of_motions_by_no_more_than_its_weight` |
 //! | makehuman#158, Mesh2Motion#84, blockbench#3334 | names of either side are paired, sides agree | mirror `names_as_tools_write_them_are_paired`, `twice_is_once_and_both_sides_agree` |
 //! | QtMeshEditor#1057 | touching sheets do not mix | transfer `touching_sheets_keep_their_own_weights` |
 //! | RigNet#83, MagicArticulate#18 | learned weights are validated first | transfer `learned_weights_pass_the_validator_first` |

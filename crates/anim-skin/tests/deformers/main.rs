@@ -10,10 +10,10 @@ use anim_geom::{Mesh, primitives, topology};
 use anim_math::lanes::Level;
 use anim_math::{Affine, Mat3, Quat, Transform, Vec3, quat};
 use anim_skin::{
-    Bulge, DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, Influences, JointBounds,
-    Kernel, LogMotions, MorphTarget, Palette, PoseSpace, RegionMask, RotationCenterOptions,
-    RotationCenters, SkinError, SkinnedMesh, TangentBlocks, TangentMorphs, TangentTarget,
-    VertexBlocks,
+    Aabb, Bulge, DeltaMush, DeltaMushOptions, DeltaMushScratch, DualPalette, Influences,
+    JointBounds, Kernel, LogMotions, MorphTarget, MotionBounds, Palette, PoseSpace, RegionMask,
+    RotationCenterOptions, RotationCenters, SkinError, SkinnedMesh, TangentBlocks, TangentMorphs,
+    TangentTarget, VertexBlocks,
 };
 use rayon::ThreadPoolBuilder;
 
@@ -83,6 +83,32 @@ impl Deformers {
             self.direct.deform(source, palette, motions, out)
         });
         results
+    }
+
+    /// A muscle that swells as a pose says, between the linear blend and centres by a mask; and boxes around either.
+    fn shaped_and_mixed(&self, palette: &Palette) -> (f32, VertexBlocks, [Aabb; 3]) {
+        let skin = &self.skin;
+        let pose = |place| [palette.get(place).to_transform().rotation];
+        let space = PoseSpace::new(&pose(0), &[pose(1).to_vec()], &[1.0], Kernel::Linear).unwrap();
+        let half = [quat::slerp(pose(0)[0], pose(1)[0], 0.5)];
+        let mut weights = [0.0];
+        space.weights(&half, &mut weights);
+        let bellies: Vec<f32> = (0..skin.vertex_count()).map(|v| (v % 5) as f32).collect();
+        let bulge = Bulge::new(skin, &bellies, 0.01).unwrap();
+        let mut source = skin.rest().clone();
+        bulge.apply(1.0 - 0.5 * weights[0], &mut source);
+        let [mut out, mut other] = [(); 2].map(|()| VertexBlocks::new(skin.vertex_count()));
+        let motions = &mut DualPalette::new(palette.len());
+        skin.dual_palette(palette, motions);
+        skin.linear(&source, palette, &mut out);
+        (self.centers).deform(skin, &source, palette, motions, &mut other);
+        self.mask.mix(skin, &other, &mut out);
+        let boxes = [
+            JointBounds::new(skin, 0.0..=1.0).bounds(palette),
+            MotionBounds::new(skin, 0.0..=1.0).bounds(motions),
+            out.bounds(),
+        ];
+        (weights[0], out, boxes)
     }
 
     fn named(&self, name: &str, palette: &Palette) -> VertexBlocks {
@@ -359,6 +385,7 @@ fn instruction_sets_and_threads_change_no_bit() {
     };
     let palette = turned(Vec3::new(0.6, 0.8, 0.0), 100.0);
     assert!(best.run(&palette) == baseline.run(&palette));
+    assert!(best.shaped_and_mixed(&palette) == baseline.shaped_and_mixed(&palette));
 
     // More than a chunk of 8,192 vertices, and for centres more than two of 16,384.
     let long = Deformers::new(two_joints(&primitives::tube(0.5, 4.0, 60, 140)));
@@ -374,7 +401,7 @@ fn instruction_sets_and_threads_change_no_bit() {
         let mut out = VertexBlocks::new(skin.vertex_count());
         pool.install(|| {
             centers.deform(&skin, skin.rest(), &palette, &motions, &mut out);
-            (long.run(&palette), out)
+            (long.run(&palette), long.shaped_and_mixed(&palette), out)
         })
     };
     assert!(on(1) == on(2));
