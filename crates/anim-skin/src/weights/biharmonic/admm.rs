@@ -13,6 +13,8 @@ const COLUMNS: usize = 12;
 const RELAXATION: f64 = 1.7;
 /// The first penalty, of the mean diagonal of Q.
 const FIRST_PENALTY: f64 = 0.02;
+/// What keeps the energy without bounds positive definite in spite of rounding, of the mean diagonal of Q.
+const LEAST_PENALTY: f64 = 1.0e-9;
 /// Iterations before the first look at the penalty; the next ones come ever later, so that the iteration settles.
 const FIRST_LOOK: usize = 10;
 
@@ -32,6 +34,8 @@ pub(super) struct Problem<'a> {
 pub(super) struct Solution {
     /// F × m, column by column; every row on the simplex.
     pub(super) weights: Vec<f64>,
+    /// F × m, column by column, on no simplex: where the slope of the energy is that of the multipliers.
+    pub(super) dual: Vec<f64>,
     pub(super) iterations: usize,
     pub(super) factorizations: usize,
     pub(super) primal_residual: f64,
@@ -58,7 +62,7 @@ pub(super) fn solve(
     let mut system = System::new(problem, penalty)?;
     // The start: the energy without bounds, put on the simplex.
     let mut x = problem.pull.to_vec();
-    system.set_penalty(1.0e-9 * mean)?;
+    system.set_penalty(LEAST_PENALTY * mean)?;
     system.solve(&mut x);
     let mut z = x.clone();
     project_rows(&mut z, rows, columns);
@@ -67,8 +71,9 @@ pub(super) fn solve(
     let mut before = z.clone();
     let mut out = Solution {
         weights: Vec::new(),
+        dual: Vec::new(),
         iterations: 0,
-        factorizations: 2,
+        factorizations: 3,
         primal_residual: 0.0,
         dual_residual: 0.0,
     };
@@ -111,6 +116,12 @@ pub(super) fn solve(
             }
         }
     }
+    for ((x, pull), u) in x.iter_mut().zip(problem.pull).zip(&u) {
+        *x = pull - penalty * u;
+    }
+    system.set_penalty(LEAST_PENALTY * mean)?;
+    system.solve(&mut x);
+    out.dual = x;
     out.weights = z;
     Ok(out)
 }

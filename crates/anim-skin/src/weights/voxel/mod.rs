@@ -25,7 +25,7 @@ use anim_geom::{Mesh, VoxelGrid, chunks, closest, topology};
 use anim_math::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::{BindReport, Bones, Island, SkinWeights};
+use super::{BindReport, Bone, Bones, Island, SkinWeights};
 use crate::SkinError;
 use solid::Solid;
 
@@ -86,7 +86,8 @@ pub fn voxel(
 }
 
 impl VoxelDistances {
-    /// Measures the distances, joint by joint in parallel. O(J (cells + V)) time, 4 J V bytes kept.
+    /// Measures the distances, joint by joint in parallel. O(J (cells + V) + S V) time for S segments,
+    /// 4 J V bytes kept.
     ///
     /// Bones that meet no cell start from the nearest ones, at the straight distance; parts without a bone are joined to
     /// the others where they are closest, and reported. Vertices without a triangle know their nearest bone alone. A
@@ -114,8 +115,9 @@ impl VoxelDistances {
             islands: Vec::new(),
             unreferenced: components.iter().filter(|c| c.is_none()).count(),
         };
+        let by_joint = by_joint(bones);
         for (vertex, _) in (0..).zip(&components).filter(|(_, c)| c.is_none()) {
-            out.follow_nearest(vertex, positions[vertex], bones);
+            out.follow_nearest(vertex, positions[vertex], &by_joint);
         }
         if mesh.triangles.is_empty() {
             return Ok(out);
@@ -156,13 +158,13 @@ impl VoxelDistances {
                 let offset = (positions[vertex].map(f64::from) - middle) / cell_size;
                 let through = f64::from(solid.sample(&field, cell, offset)) * cell_size;
                 // No way through the body is shorter than the straight one.
-                let straight = straight(bones, joint, positions[vertex]);
+                let straight = straight(&by_joint[joint], positions[vertex]);
                 row[vertex] = (through.max(straight) / diagonal) as f32;
             }
         });
         for vertex in 0..positions.len() {
             if out.distances.iter().all(|row| row[vertex] == f32::INFINITY) {
-                out.follow_nearest(vertex, positions[vertex], bones);
+                out.follow_nearest(vertex, positions[vertex], &by_joint);
             }
         }
         Ok(out)
@@ -216,9 +218,10 @@ impl VoxelDistances {
         Ok((weights, report))
     }
 
-    fn follow_nearest(&mut self, vertex: usize, position: Vec3, bones: &Bones) {
-        let reach: Vec<f64> = (0..bones.joint_count())
-            .map(|joint| straight(bones, joint, position))
+    fn follow_nearest(&mut self, vertex: usize, position: Vec3, by_joint: &[Vec<Bone>]) {
+        let reach: Vec<f64> = by_joint
+            .iter()
+            .map(|segments| straight(segments, position))
             .collect();
         let nearest = reach.iter().copied().fold(f64::INFINITY, f64::min);
         let rows = self.distances.iter_mut().zip(&self.has_bone);
@@ -285,15 +288,23 @@ fn sources(grid: &VoxelGrid, solid: &Solid, bones: &Bones) -> Vec<Vec<(u32, f32)
     out
 }
 
-/// The straight distance from `position` to a joint's nearest bone; infinite without one.
-fn straight(bones: &Bones, joint: usize, position: Vec3) -> f64 {
-    let segments = bones.segments().iter();
-    segments
-        .filter(|bone| usize::from(bone.joint) == joint)
-        .map(|bone| closest::distance_to_segment(position, bone.head, bone.tail))
-        .fold(f64::INFINITY, |least, distance| {
-            least.min(f64::from(distance))
-        })
+/// The segments of each joint, in their order.
+fn by_joint(bones: &Bones) -> Vec<Vec<Bone>> {
+    let mut out = vec![Vec::new(); bones.joint_count()];
+    for bone in bones.segments() {
+        out[usize::from(bone.joint)].push(*bone);
+    }
+    out
+}
+
+/// The straight distance from `position` to the nearest of a joint's segments; infinite without one.
+fn straight(segments: &[Bone], position: Vec3) -> f64 {
+    let distances = segments
+        .iter()
+        .map(|bone| closest::distance_to_segment(position, bone.head, bone.tail));
+    distances.fold(f64::INFINITY, |least, distance| {
+        least.min(f64::from(distance))
+    })
 }
 
 /// The diagonal of the box around the triangles; 1 if they are a point.
