@@ -22,7 +22,7 @@ use common::{Outcome, announce, caption, stacked, write};
 
 /// Triangles of the levels after the source, of its own.
 const RATIOS: [f32; 4] = [0.5, 0.25, 0.12, 0.12];
-/// Joints farther than this from the root are left out of the last level.
+/// Generations of joints, counted from the root, that the last level follows.
 const DEPTH: usize = 8;
 /// Poses of the walk in which errors are judged.
 const POSES: u32 = 6;
