@@ -8,7 +8,7 @@ mod common;
 
 use std::sync::Arc;
 
-use anim_engine::asset::builtin;
+use anim_engine::asset::{MeshSpec, builtin};
 use anim_engine::geom::Mesh;
 use anim_engine::math::{Affine, Vec3};
 use anim_engine::skeleton::{Globals, SkeletonLod};
@@ -22,8 +22,8 @@ use common::{Outcome, announce, caption, stacked, write};
 
 /// Triangles of the levels after the source, of its own.
 const RATIOS: [f32; 4] = [0.5, 0.25, 0.12, 0.12];
-/// Joints farther than this from the root are left out of the last level.
-const DEPTH: usize = 5;
+/// Generations of joints, counted from the root, that the last level follows.
+const DEPTH: usize = 8;
 /// Poses of the walk in which errors are judged.
 const POSES: u32 = 6;
 /// Of the screen that the figure walks away on, pixels.
@@ -31,7 +31,7 @@ const SCREEN: f32 = 1080.0;
 /// 1 / tan(half of 45°): the field of view.
 const FOCAL: f32 = 2.414;
 /// Where pictures are taken, m.
-const SHOWN: [f32; 6] = [2.0, 7.0, 14.0, 25.0, 45.0, 70.0];
+const SHOWN: [f32; 6] = [2.0, 9.0, 17.0, 31.0, 60.0, 150.0];
 /// The figure walks away this fast for a picture, m/s.
 const SPEED: f32 = 20.0;
 const FRAME: f32 = 1.0 / 60.0;
@@ -80,8 +80,7 @@ impl Figure {
         let id = engine.spawn(Arc::clone(&character));
         engine.actor_mut(id).ok_or("no actor")?.play("walk")?;
         let surface = &character.surfaces()[0];
-        let primitive = &document.meshes[0].primitives[0];
-        let influences = primitive.influences.as_ref().ok_or("no weights")?;
+        let (mesh, influences) = &body(&document.meshes[0])?;
         let binds = &document.skins[0].joint_from_bind;
         let joints = surface.mesh.joints();
 
@@ -96,14 +95,7 @@ impl Figure {
             ratios: RATIOS.to_vec(),
             ..SkinLodOptions::default()
         };
-        let simplified = simplify_skinned(
-            &primitive.mesh,
-            influences,
-            joints.len(),
-            &[],
-            &poses,
-            &options,
-        )?;
+        let simplified = simplify_skinned(mesh, influences, joints.len(), &[], &poses, &options)?;
 
         let skeleton = character.skeleton();
         let bound = |mesh: &Mesh, influences: &Influences, error| -> Outcome<Level> {
@@ -119,7 +111,7 @@ impl Figure {
                 joint_count: used.len(),
             })
         };
-        let mut levels = vec![bound(&primitive.mesh, influences, 0.0)?];
+        let mut levels = vec![bound(mesh, influences, 0.0)?];
         for level in &simplified[..simplified.len() - 1] {
             levels.push(bound(&level.mesh, &level.influences, level.error)?);
         }
@@ -185,7 +177,7 @@ impl Figure {
         Ok(sheet(&pictures, &labels, pictures.len()))
     }
 
-    /// The figure as it walks away, each picture as large as it is on the screen; and where the levels change.
+    /// The figure as it walks away, from as near in each picture; and where the levels change.
     fn walk_away(&mut self) -> Outcome<(Image, String)> {
         let mut state = LodState::default();
         let (mut pictures, mut labels, mut changes) = (Vec::new(), Vec::new(), Vec::new());
@@ -240,9 +232,27 @@ impl Figure {
     }
 
     fn camera(&self, yaw: f32, aspect: f32) -> Outcome<Camera> {
-        let bounds = self.actor()?.surface_bounds(0).ok_or("no bounds")?;
+        let bounds = self.actor()?.bounds().ok_or("no bounds")?;
         Ok(Camera::framing(bounds.min, bounds.max, yaw, 0.1, aspect))
     }
+}
+
+/// The parts of a mesh as one.
+fn body(parts: &MeshSpec) -> Outcome<(Mesh, Influences)> {
+    let (mut mesh, mut influences) = (Mesh::default(), Influences::default());
+    for part in &parts.primitives {
+        let first = mesh.vertex_count() as u32;
+        let triangles = part.mesh.triangles.iter();
+        mesh.triangles
+            .extend(triangles.map(|corners| corners.map(|vertex| first + vertex)));
+        mesh.rest.positions.extend(&part.mesh.rest.positions);
+        mesh.rest.normals.extend(&part.mesh.rest.normals);
+        let more = part.influences.as_ref().ok_or("no weights")?;
+        influences.per_vertex = more.per_vertex;
+        influences.joints.extend(&more.joints);
+        influences.weights.extend(&more.weights);
+    }
+    Ok((mesh, influences))
 }
 
 /// `model_from_bind` of the joints of a skin.
