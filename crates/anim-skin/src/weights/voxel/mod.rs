@@ -135,7 +135,7 @@ impl VoxelDistances {
             .iter()
             .zip(&components)
             .map(|(position, component)| {
-                component.and_then(|_| solid.cell_at(grid.linear(grid.index_of(*position)?)))
+                component.and_then(|_| solid.cell_at(grid.index_of(*position)?))
             })
             .collect();
         out.find_islands(&components, &places, |cell| {
@@ -274,7 +274,7 @@ fn sources(grid: &VoxelGrid, solid: &Solid, bones: &Bones) -> Vec<Vec<(u32, f32)
         let within: Vec<(u32, f32)> = grid
             .cells_on_segment(bone.head, bone.tail)
             .into_iter()
-            .filter_map(|index| solid.cell_at(grid.linear(index)).map(to_cell))
+            .filter_map(|index| solid.cell_at(index).map(to_cell))
             .collect();
         let starts = &mut out[usize::from(bone.joint)];
         if within.is_empty() {

@@ -24,32 +24,44 @@ pub(super) struct Solid {
     pub(super) parts: Vec<u32>,
     /// Bridges from parts with bones to parts without: from, to, length in cells; sorted.
     bridges: Vec<(u32, u32, f32)>,
-    of_grid: Vec<u32>,
+    /// The first cell of each row of the grid along x, and the number of cells after the last: cells are sorted.
+    rows: Vec<u32>,
+    /// Rows of a layer of the grid.
+    layer: usize,
 }
 
 impl Solid {
     pub(super) fn new(grid: &VoxelGrid) -> Self {
-        let mut of_grid = vec![u32::MAX; grid.cell_count()];
+        let [nx, ny, _] = grid.size().map(|n| n as usize);
         let mut cells = Vec::new();
-        for (place, _) in (0..)
-            .zip(grid.cells())
-            .filter(|(_, c)| **c != Cell::Outside)
-        {
-            of_grid[place] = cells.len() as u32;
-            cells.push(grid.index_at(place));
+        let mut rows = vec![0];
+        for (row, along) in grid.cells().chunks_exact(nx).enumerate() {
+            let solid = (0..).zip(along).filter(|(_, c)| **c != Cell::Outside);
+            cells.extend(solid.map(|(x, _)| [x, (row % ny) as u32, (row / ny) as u32]));
+            rows.push(cells.len() as u32);
         }
         let none = cells.len() as u32;
-        let side = |neighbor: Option<[u32; 3]>| {
-            neighbor.map_or(none, |index| of_grid[grid.linear(index)].min(none))
+        let mut solid = Self {
+            cells,
+            sides: Vec::new(),
+            parts: Vec::new(),
+            bridges: Vec::new(),
+            rows,
+            layer: ny,
         };
-        let sides: Vec<[u32; 6]> = cells
+        let side = |neighbor: Option<[u32; 3]>| {
+            let cell = neighbor.and_then(|index| solid.cell_at(index));
+            cell.unwrap_or(none)
+        };
+        let sides: Vec<[u32; 6]> = solid
+            .cells
             .iter()
             .map(|index| grid.face_neighbors(*index).map(side))
             .collect();
-        let mut parts = vec![u32::MAX; cells.len()];
+        let mut parts = vec![u32::MAX; sides.len()];
         let mut open = Vec::new();
         let mut part = 0;
-        for cell in 0..cells.len() {
+        for cell in 0..sides.len() {
             if parts[cell] != u32::MAX {
                 continue;
             }
@@ -65,18 +77,18 @@ impl Solid {
             }
             part += 1;
         }
-        Self {
-            cells,
-            sides,
-            parts,
-            bridges: Vec::new(),
-            of_grid,
-        }
+        solid.sides = sides;
+        solid.parts = parts;
+        solid
     }
 
-    /// The solid cell at a place of the grid.
-    pub(super) fn cell_at(&self, linear: usize) -> Option<u32> {
-        self.of_grid.get(linear).copied().filter(|c| *c != u32::MAX)
+    /// The solid cell at an index of the grid.
+    pub(super) fn cell_at(&self, [x, y, z]: [u32; 3]) -> Option<u32> {
+        let row = z as usize * self.layer + y as usize;
+        let first = self.rows[row];
+        let along = &self.cells[first as usize..self.rows[row + 1] as usize];
+        let place = along.binary_search_by_key(&x, |cell| cell[0]).ok()?;
+        Some(first + place as u32)
     }
 
     /// Joins every part for which `anchored` is false to the anchored ones where they are closest; ties all count.
@@ -234,4 +246,26 @@ fn upwind(sides: [f32; 6]) -> f32 {
     let sum = u + v;
     let discriminant = (sum * sum - 3.0 * (u * u + v * v - 1.0)).max(0.0);
     a + (sum + discriminant.sqrt()) / 3.0
+}
+
+#[cfg(test)]
+mod tests {
+    use anim_geom::{VoxelOptions, primitives};
+
+    use super::*;
+
+    #[test]
+    fn every_cell_that_is_not_outside_is_found_and_no_other() {
+        let options = VoxelOptions { resolution: 17 };
+        let grid = VoxelGrid::new(&primitives::tube(0.3, 1.0, 16, 4), &options).unwrap();
+        let solid = Solid::new(&grid);
+        let mut next = 0;
+        for place in 0..grid.cell_count() {
+            let index = grid.index_at(place);
+            let is_solid = grid.cell(index) != Cell::Outside;
+            assert_eq!(solid.cell_at(index), is_solid.then_some(next));
+            next += u32::from(is_solid);
+        }
+        assert_eq!(solid.cells.len(), next as usize);
+    }
 }
