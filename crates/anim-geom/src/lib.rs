@@ -44,7 +44,7 @@ pub use error::GeomError;
 pub use height_field::HeightField;
 pub use laplacian::{Laplacian, LaplacianEdge};
 pub use mesh::{Mesh, Vertices};
-pub use mesh_bvh::{MeshBvh, MeshHit, MeshPoint, Ridge};
+pub use mesh_bvh::{MeshBvh, MeshHit, MeshPoint, Occluder, Ridge};
 pub use moving_bvh::MovingBvh;
 pub use neighbors::Neighbors;
 pub use shape::{Collider, Contact, Placed, RayHit, Shape};

@@ -15,8 +15,8 @@
 //! ```
 
 mod face;
+mod occluder;
 mod ridge;
-mod segment;
 pub(crate) mod tree;
 
 use anim_math::Vec3;
@@ -25,6 +25,7 @@ use crate::closest::{self, Feature, TrianglePoint};
 use crate::topology::weld;
 use crate::{GeomError, Mesh};
 use face::{Face, faces};
+pub use occluder::Occluder;
 pub use ridge::Ridge;
 use tree::{Ray, Tree};
 
@@ -85,9 +86,7 @@ impl MeshBvh {
     pub fn new(mesh: &Mesh) -> Result<Self, GeomError> {
         mesh.check()?;
         let positions = &mesh.rest.positions;
-        if let Some(vertex) = positions.iter().position(|p| p.amax() > LARGEST) {
-            return Err(GeomError::TooFar { vertex });
-        }
+        check_reach(positions)?;
         let welded = weld(positions);
         let triangles: Vec<[u32; 3]> = mesh
             .triangles
@@ -284,6 +283,14 @@ impl MeshBvh {
 struct Candidate {
     squared: f32,
     nearest: Option<(usize, TrianglePoint)>,
+}
+
+/// Refuses coordinates of which products would overflow.
+fn check_reach(positions: &[Vec3]) -> Result<(), GeomError> {
+    match positions.iter().position(|p| p.amax() > LARGEST) {
+        Some(vertex) => Err(GeomError::TooFar { vertex }),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! mesh of which no vertex sees a bone is an island and follows its nearest bone as a whole; so does a vertex without
 //! triangles.
 
-use anim_geom::{Components, Mesh, MeshBvh, chunks, topology};
+use anim_geom::{Components, Mesh, Occluder, chunks, topology};
 use anim_math::Vec3;
 use anim_math::lanes::{Level, Simd, dispatch};
 use anim_math::nalgebra::Vector3;
@@ -34,7 +34,7 @@ pub(super) struct Surface {
     lanes: SegmentLanes,
     joint_count: usize,
     /// `None` if no triangle has an area: then everything is visible.
-    bvh: Option<MeshBvh>,
+    occluder: Option<Occluder>,
 }
 
 /// The bones that a vertex belongs to.
@@ -172,7 +172,7 @@ impl Surface {
             lanes: SegmentLanes::new(&segments),
             segments,
             joint_count: bones.joint_count(),
-            bvh: MeshBvh::new(mesh).ok(),
+            occluder: Occluder::new(mesh).ok(),
             welded_from_source,
             source_from_welded,
             positions,
@@ -259,13 +259,13 @@ impl Surface {
 
     /// True if no triangle but the vertex's own stands between a bone and a welded vertex.
     fn sees(&self, vertex: usize, bone: usize) -> bool {
-        let Some(bvh) = &self.bvh else {
+        let Some(occluder) = &self.occluder else {
             return true;
         };
         let position = self.positions[vertex];
         let from = self.segments[bone].closest(position.cast()).cast::<f32>();
         let is_own = |t: u32| self.triangles[t as usize].contains(&(vertex as u32));
-        !bvh.blocks(from, position, is_own)
+        !occluder.blocks(from, position, is_own)
     }
 
     /// For each component that has no vertex that sees a bone, the joint that it follows; and those as islands.
