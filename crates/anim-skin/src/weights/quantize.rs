@@ -12,6 +12,7 @@
 //! let packed = quantize::pack::<u8>(&weights, 1);
 //! assert_eq!(packed.sets[0][0].weights, [85, 85, 85, 0]);
 //! assert!(packed.report.max_error < 1e-15);
+//! assert_eq!(packed.to_le_bytes(0), [0, 0, 1, 0, 2, 0, 0, 0, 85, 85, 85, 0]);
 //! # Ok::<(), anim_skin::SkinError>(())
 //! ```
 
@@ -39,12 +40,17 @@ pub trait StoredWeight: Copy + Default {
     const UNITS: u32;
     /// The weight of so many units.
     fn from_units(units: u32) -> Self;
+    /// Appends it as graphics cards read it, the low byte first.
+    fn push_le_bytes(self, out: &mut Vec<u8>);
 }
 
 impl StoredWeight for u8 {
     const UNITS: u32 = 255;
     fn from_units(units: u32) -> Self {
         units as Self
+    }
+    fn push_le_bytes(self, out: &mut Vec<u8>) {
+        out.extend(self.to_le_bytes());
     }
 }
 
@@ -53,6 +59,9 @@ impl StoredWeight for u16 {
     fn from_units(units: u32) -> Self {
         units as Self
     }
+    fn push_le_bytes(self, out: &mut Vec<u8>) {
+        out.extend(self.to_le_bytes());
+    }
 }
 
 /// Multiples of 2⁻²⁴, so that every partial sum of a row is exact.
@@ -60,6 +69,9 @@ impl StoredWeight for f32 {
     const UNITS: u32 = 1 << 24;
     fn from_units(units: u32) -> Self {
         units as Self / Self::UNITS as Self
+    }
+    fn push_le_bytes(self, out: &mut Vec<u8>) {
+        out.extend(self.to_le_bytes());
     }
 }
 
@@ -83,6 +95,30 @@ pub struct QuantizeReport {
     pub limited_rows: usize,
     /// The largest share of a row that did not fit.
     pub dropped_mass_max: f64,
+}
+
+impl<W: StoredWeight> Packed<W> {
+    /// The bytes of a set as a vertex buffer takes them: vertex by vertex four joints, then four weights, each with its low byte
+    /// first; the layout of [`Influences4`] in memory on most machines.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such set.
+    pub fn to_le_bytes(&self, set: usize) -> Vec<u8> {
+        let set = &self.sets[set];
+        let mut out = Vec::with_capacity(size_of_val(set.as_slice()));
+        for influences in set {
+            out.extend(
+                influences
+                    .joints
+                    .iter()
+                    .flat_map(|joint| joint.to_le_bytes()),
+            );
+            let weights = influences.weights.iter();
+            weights.for_each(|weight| weight.push_le_bytes(&mut out));
+        }
+        out
+    }
 }
 
 /// Packs weights into `sets` (at least 1) sets of four influences a vertex.
@@ -224,6 +260,16 @@ mod tests {
         assert_eq!(size_of::<Influences4<u16>>(), 16);
         assert_eq!(size_of::<Influences4<f32>>(), 24);
         assert_eq!(std::mem::offset_of!(Influences4<f32>, weights), 8);
+        let weights = SkinWeights::from_dense(258, &[vec![0.0; 257], vec![3.0]].concat()).unwrap();
+        let joints = [1, 1, 0, 0, 0, 0, 0, 0];
+        let bytes = |weights: &[u8]| [&joints[..], weights].concat();
+        let in_8_bits = pack::<u8>(&weights, 1).to_le_bytes(0);
+        assert_eq!(in_8_bits, bytes(&[255, 0, 0, 0]));
+        let in_16_bits = pack::<u16>(&weights, 1).to_le_bytes(0);
+        assert_eq!(in_16_bits, bytes(&[255, 255, 0, 0, 0, 0, 0, 0]));
+        let floats = pack::<f32>(&weights, 1).to_le_bytes(0);
+        let ones = [0, 0, 128, 63].into_iter().chain([0; 12]);
+        assert_eq!(floats, bytes(&ones.collect::<Vec<u8>>()));
     }
 
     #[test]
