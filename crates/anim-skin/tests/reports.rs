@@ -27,7 +27,7 @@
 //! |---|---|
 //! | a twist at half weights keeps cos(θ/2) linearly, all of the radius otherwise | linear `twist_by_theta_keeps_the_cosine_of_its_half_of_the_radius`; deformers `a_twist_keeps_the_radius_in_the_middle_unless_blended_linearly` |
 //! | volumes of a twisted and a bent tube | deformers `twists_and_bends_keep_the_volumes_of_the_table` |
-//! | one motion of all joints, none, and one after a pose | deformers `one_motion_of_all_joints_is_that_motion`, `no_motion_changes_nothing`, `a_motion_after_a_pose_moves_the_result` |
+//! | one motion of all joints, none, and one after a pose, scaled too | deformers `one_motion_of_all_joints_is_that_motion`, `no_motion_changes_nothing`, `a_motion_after_a_pose_moves_the_result`, `a_scale_of_the_whole_figure_scales_the_result` |
 //! | sums of 1: of solvers, of what is stored, in integers | heat `solved_weights_are_in_bounds_and_sum_to_one_before_any_clamp`; weight_rows `rows_sum_to_exactly_one_in_any_order`; quantize `thirds_of_a_hundred_give_the_first_the_rest` |
 //! | units, symmetry, order of vertices, threads | automatic_weights `units_do_not_matter`, `mirrored_meshes_have_mirrored_weights`, `permuting_vertices_permutes_weights`, `threads_do_not_matter_to_the_bit` |
 //! | bounded biharmonic energy | biharmonic `two_methods_find_the_same_energy`, `the_energy_is_proved_to_be_within_a_ten_thousandth_of_the_least` |

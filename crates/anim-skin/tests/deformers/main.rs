@@ -280,6 +280,43 @@ fn a_motion_after_a_pose_moves_the_result() {
     }
 }
 
+/// Joints away from the origin: where they stretch from, a scale that they share must not show.
+#[test]
+fn a_scale_of_the_whole_figure_scales_the_result() {
+    let mesh = primitives::cylinder(0.5, 2.0, 32, 64);
+    let places = [Vec3::new(0.1, -2.0, 0.0), Vec3::new(0.2, 0.1, -0.1)];
+    let binds = places.map(|place| Affine::from(Transform::from_translation(-place)));
+    let two = two_joints(&mesh);
+    let skin = SkinnedMesh::new(&mesh, two.joints(), &binds, &weights_along_y(&mesh), &[]).unwrap();
+    let deformers = Deformers::new(skin);
+    let turn = quat::from_axis_angle(Vec3::new(0.6, 0.8, 0.0), 1.2);
+    let about = Transform {
+        rotation: turn,
+        ..Transform::from_translation(places[1] - turn * places[1])
+    };
+    let mut palette = Palette::new(2);
+    palette.set(1, about.into());
+    for scale in [0.01, 0.5, 3.0] {
+        let motion = Affine::from(Transform {
+            scale: Vec3::repeat(scale),
+            ..rigid_palette(1, 6).get(0).to_transform()
+        });
+        let mut after = Palette::new(2);
+        (0..2).for_each(|place| after.set(place, motion * palette.get(place)));
+        let results = deformers.run(&palette).into_iter();
+        for ((name, before), (_, after)) in results.zip(deformers.run(&after)) {
+            let apart = (0..before.len()).map(|vertex| {
+                let expected = motion.transform_point(before.position(vertex));
+                (after.position(vertex) - expected).norm()
+            });
+            let error = apart.fold(0.0, f32::max);
+            // Some tens of roundings of 2 m, scaled, and of how far the motion takes them; logarithms depend on their frame.
+            let tolerance = 1e-5 * scale.max(1.0);
+            assert_eq!(error < tolerance, name != "log", "{name} {scale}: {error}");
+        }
+    }
+}
+
 #[test]
 fn uneven_scale_of_one_joint_turns_normals_by_the_cofactors() {
     let mesh = primitives::sphere(1.0, 16, 12);
