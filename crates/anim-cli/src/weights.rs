@@ -179,8 +179,8 @@ fn check(args: &Args) -> Result<(), Failure> {
         let message = format!("{falloff} is not in [0, 1]");
         return Err(Failure::option("--falloff", message));
     }
-    if let Some(stiffness) = args.stiffness.filter(|s| !(*s > 0.0 && s.is_finite())) {
-        let message = format!("{stiffness} is not above 0");
+    if let Some(stiffness) = args.stiffness.filter(|s| !(1e-6..=1e6).contains(s)) {
+        let message = format!("{stiffness} is not in [1e-6, 1e6]");
         return Err(Failure::option("--stiffness", message));
     }
     Ok(())

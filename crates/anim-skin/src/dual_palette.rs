@@ -6,7 +6,8 @@
 //!
 //! A figure that is stored in centimetres, or whose root is scaled, scales every joint alike. That is no stretch of one
 //! joint against the next: about places of their own, joints that meet would part. The scale that at least half of the
-//! joints share is therefore taken about the origin, and the blend is that of the figure in its posed size.
+//! joints share, s, is therefore taken about the origin: a stretch takes its joint's place p to s·p, and the blend is that of
+//! the figure in its posed size.
 //!
 //! A quaternion and its negative are one rotation, but not one blend. Where the mesh knows its skeleton
 //! ([`SkinnedMesh::with_skeleton`]) each joint's sign follows from that of the joint above it, in every frame anew: no
@@ -94,7 +95,8 @@ impl DualPalette {
         }
     }
 
-    /// The stretch of the joint at `place` of the skin's list, in bind space; the identity if the joint is rigid.
+    /// The stretch of the joint at `place` of the skin's list, in bind space; the identity if the joint is rigid and
+    /// the joints share no scale.
     pub fn stretch(&self, place: usize) -> Affine {
         self.stretches[place].into()
     }

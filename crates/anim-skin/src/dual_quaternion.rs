@@ -7,8 +7,8 @@
 //! the list of equally heavy ones); three joints that twist by more than 180° among themselves then have no consistent
 //! signs, and where their weights cross, neighbours may turn opposite ways. Either way no frame depends on the one before.
 //!
-//! Joints that scale or shear stretch the vertices first, Σ wⱼ (pⱼ + Sⱼ (v − pⱼ)) about the joints' places pⱼ in the bind
-//! pose, then move them rigidly. So one joint alone, or all with one matrix, give what [`linear`](crate::linear) gives,
+//! Joints that scale or shear stretch the vertices first, Σ wⱼ (s pⱼ + Sⱼ (v − pⱼ)) about the joints' places pⱼ in the bind
+//! pose, then move them rigidly; s is the scale that the joints [share](crate::dual_palette), 1 for most figures. So one joint alone, or all with one matrix, give what [`linear`](crate::linear) gives,
 //! whatever the matrix.
 //! If all matrices mirror, the result is the mirror image of that without the mirror. If only some do, their S = −P is
 //! negative (P positive definite) and the stretch passes through zero where they meet the others, as linear blends do.

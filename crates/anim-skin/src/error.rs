@@ -114,8 +114,8 @@ pub enum SkinError {
     /// The mesh itself is wrong.
     #[error(transparent)]
     Mesh(#[from] anim_geom::GeomError),
-    /// An option of a binding method is not a positive finite number.
-    #[error("{option}: not a positive number")]
+    /// An option of a binding method is not a positive finite number, or not in its range.
+    #[error("{option}: not a positive number in its range")]
     BadOption {
         /// Its name.
         option: &'static str,

@@ -379,14 +379,31 @@ fn points_options_and_limits() {
         let (none, _) = method(&Mesh::default(), &line).unwrap();
         assert_eq!(none.vertex_count(), 0);
     }
-    let options = HeatOptions {
-        stiffness: f64::NAN,
-        ..Default::default()
+    let by_heat = |stiffness| {
+        let options = HeatOptions {
+            stiffness,
+            ..Default::default()
+        };
+        weights::heat(&bumpy(), &chain(5, -1.1, 1.1), &options)
     };
-    let refused = SkinError::BadOption {
-        option: "stiffness",
-    };
-    assert_eq!(weights::heat(&cloud, &line, &options).err(), Some(refused));
+    for outside in [f64::NAN, f64::INFINITY, 0.0, -1.0, 1e-300, 1e300] {
+        let refused = SkinError::BadOption {
+            option: "stiffness",
+        };
+        assert_eq!(by_heat(outside).err(), Some(refused), "{outside}");
+    }
+    for stiffness in [1e-6, 1e6] {
+        let (weights, _) = by_heat(stiffness).unwrap();
+        assert!(weights.max_sum_error() < 1e-14, "{stiffness}");
+    }
+    for power in [1e-300, 1e300] {
+        let options = InverseDistanceOptions {
+            power,
+            ..Default::default()
+        };
+        let chain = chain(5, -1.1, 1.1);
+        assert!(weights::inverse_distance(&bumpy(), &chain, &options).is_ok());
+    }
     let options = HeatOptions {
         influences: Some(2),
         ..Default::default()

@@ -343,8 +343,16 @@ fn calls_that_cannot_be_used_say_why() {
             "only heat does",
         ),
         (
-            vec!["--skeleton", bones, "--method", "heat", "--stiffness", "-1"],
-            "not above 0",
+            vec!["--method", "heat", "--stiffness", "-1"],
+            "not in [1e-6, 1e6]",
+        ),
+        (
+            vec!["--method", "heat", "--stiffness", "1e-300"],
+            "not in [1e-6, 1e6]",
+        ),
+        (
+            vec!["--method", "heat", "--stiffness", "inf"],
+            "not in [1e-6, 1e6]",
         ),
         (
             vec!["--skeleton", bones, "--iterations", "9"],

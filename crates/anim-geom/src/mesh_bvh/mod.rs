@@ -1,4 +1,4 @@
-//! A bounding volume hierarchy over a mesh: signed distance and rays.
+//! Bounding volume hierarchies over a mesh: signed distance and rays, and what stands between two points.
 //!
 //! Built once from a [`Mesh`] and shared by every collider that uses it. The sign of a distance comes from
 //! pseudonormals, so it is right next to edges and corners too, where the normal of the nearest face alone is not. An
